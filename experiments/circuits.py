@@ -152,4 +152,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = ",\n".join(jumps)
     text = f'{{"jumps": [\n{rows}\n],\n"maps": {json.dumps(shown)}}}\n'
     chosen.file.write_text(text, encoding="utf-8")
+    print(f"written to {chosen.file}")
     return 0

@@ -213,4 +213,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(json.dumps(asdict(measure(material, autoencoder, seed))))
             print(rows[-1], flush=True)
     chosen.file.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+    print(f"written to {chosen.file}")
     return 0

@@ -136,4 +136,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for rate in RATES:
             losses = " ".join(f"{loss:.4f}" for loss in swap.losses(rate))
             print(f"  {'best' if rate == swap.best else '    '} {rate:.3f}  {losses}")
+    print(f"written to {chosen.file}")
     return 0

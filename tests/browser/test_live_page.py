@@ -22,6 +22,7 @@ from transformer_course.live_translator.page.live_page import (
 )
 from transformer_course.looking.recording import record_attention
 from transformer_edu.data.everyday import everyday_pairs
+from transformer_edu.pretrained import loading
 from transformer_edu.pretrained.loading import load_pretrained
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -571,6 +572,10 @@ def test_the_command_writes_a_new_folder_and_into_no_other(tmp_path, capsys):
     others = (damaged, own, tmp_path / "none", "")
     assert [main([str(tmp_path / "new"), str(other)]) for other in others] == [1] * 4
     assert capsys.readouterr().err.count("\n") == 8 and not (tmp_path / "new").exists()
+    without_card = shutil.copytree(loading.FOLDER, tmp_path / "trained")
+    (without_card / loading.CARD).unlink()
+    assert main([str(tmp_path / "new"), str(without_card)]) == 1
+    assert "must be an exported one, with a card that" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["--help"])
 

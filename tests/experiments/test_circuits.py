@@ -11,7 +11,8 @@ from transformer_course.circuits.repeats import STEPS
 def test_the_command_stores_every_model_with_every_seed_as_the_lesson_reads_it(tmp_path, capsys):
     path = tmp_path / "jumps.json"
     assert main(["--file", str(path), "--steps", "0"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(KINDS) * len(SEEDS)
+    *rows, last = capsys.readouterr().out.splitlines()
+    assert len(rows) == len(KINDS) * len(SEEDS) and last == f"written to {path}"
     for kind in KINDS:
         fresh, stored = stored_jumps(kind, path), stored_jumps(kind)
         assert [jump.seed for jump in fresh] == [jump.seed for jump in stored] == list(SEEDS)

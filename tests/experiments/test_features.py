@@ -10,7 +10,8 @@ from transformer_course.features.stored import stored_runs
 def test_the_command_stores_every_seed_as_the_lesson_reads_it(tmp_path, capsys):
     path = tmp_path / "found.json"
     assert main(["--file", str(path), "--steps", "0"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(SEEDS)
+    *rows, last = capsys.readouterr().out.splitlines()
+    assert len(rows) == len(SEEDS) and last == f"written to {path}"
     fresh, stored = stored_runs(path), stored_runs()
     assert [run.seed for run in fresh] == [run.seed for run in stored] == list(SEEDS)
     for before, after in zip(fresh, stored, strict=True):

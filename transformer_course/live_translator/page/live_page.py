@@ -46,10 +46,13 @@ def translator_file(folder: Path = loading.FOLDER) -> bytes:
         The length of a head as 8 bytes, little-endian; the head, JSON with ``tokenizer`` and
         ``terms``; and the weights as they are.
     """
-    card = (folder / loading.CARD).read_text(encoding="utf-8")
-    terms = DATA.search(card)
+    card = folder / loading.CARD
+    terms = DATA.search(card.read_text(encoding="utf-8")) if card.exists() else None
     if terms is None:
-        raise ValueError(f"the card of a translator must have a section Data, in {folder}")
+        raise ValueError(
+            "the translator must be an exported one, with a card that has a section Data, got "
+            f"{folder}"
+        )
     tokenizer = (folder / "tokenizer.json").read_text(encoding="utf-8")
     head = json.dumps({"tokenizer": tokenizer, "terms": terms[1].strip()}).encode()
     return len(head).to_bytes(8, "little") + head + (folder / "model.safetensors").read_bytes()
