@@ -15,7 +15,6 @@ from types import CodeType, FunctionType
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from transformer_course.my_transformer import FILE
 
@@ -243,31 +242,24 @@ def require_true_gradient(module: nn.Module, inputs: Sequence[object]) -> None:
     """
     with suppress(RuntimeError, TypeError, ValueError):
         exact, *given = map(_in_double, (module, *inputs))
-        weights = dict(exact.named_parameters()) if isinstance(exact, nn.Module) else {}
-
-        def after(size: Tensor) -> Tensor:
-            luck = torch.Generator().manual_seed(0)  # the same direction every time
-
-            def step(x: object) -> object:
-                if not isinstance(x, Tensor) or not x.is_floating_point():
-                    return x
-                return x.detach() + size * torch.randn(x.shape, generator=luck, dtype=x.dtype)
-
-            moved = {name: step(weight) for name, weight in weights.items()}
-            places = tuple(map(step, given))
-            output = functional_call(exact, moved, places) if weights else exact(*places)
-            if not output.isfinite().all():
-                raise ValueError("a hidden score became NaN")
-            return output
-
-        start = torch.zeros((), dtype=torch.float64, requires_grad=True)
-        with torch.no_grad():
-            slope = (after(start + 1e-5) - after(start - 1e-5)) / 2e-5
-        told, output = torch.zeros_like(slope), after(start)
+        numbers = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
+        if isinstance(exact, nn.Module):
+            numbers += [each for each in exact.parameters() if each.requires_grad]
+        luck, ends = torch.Generator().manual_seed(0), []
+        steps = [torch.randn(x.shape, generator=luck, dtype=x.dtype) for x in numbers]
+        for size in (1e-5, -2e-5, 1e-5):  # there, to the other side, and back
+            with torch.no_grad():
+                for x, step in zip(numbers, steps, strict=True):
+                    x.add_(step, alpha=size)
+            ends.append(exact(*given).clone())  # it may be an input itself
+        slope, output = (ends[0] - ends[1]).detach() / 2e-5, ends[2]
+        told = torch.zeros_like(slope)
         if output.requires_grad:
             ones = torch.ones_like(output, requires_grad=True)
-            (by_ones,) = torch.autograd.grad(output, start, ones, create_graph=True)
-            (told,) = torch.autograd.grad(by_ones, ones)
+            more = {"materialize_grads": True}
+            found = torch.autograd.grad(output, numbers, ones, create_graph=True, **more)
+            along = sum((each * step).sum() for each, step in zip(found, steps, strict=True))
+            (told,) = torch.autograd.grad(along, ones, **more)
         if (told - slope).norm() > 0.02 * slope.norm():  # parts may be computed in float32
             raise AnswerError(
                 "The gradient is not that of your output, so a training would learn something "
@@ -281,7 +273,7 @@ def _copied(given: object) -> object:
 
 
 def _in_double(given: object) -> object:
-    """A copy of a module or of numbers in double precision; anything else itself."""
+    """A copy of a module or of numbers in double precision, with gradient; anything else itself."""
     if isinstance(given, nn.Module):
         exact = copy.deepcopy(given).double()
         for part in exact.modules():
@@ -289,7 +281,7 @@ def _in_double(given: object) -> object:
                 part.padding_idx = part.max_norm = None  # they keep or scale rows without gradient
         return exact
     is_float = isinstance(given, Tensor) and given.is_floating_point()
-    return given.double() if is_float else given
+    return given.detach().double().requires_grad_() if is_float else given
 
 
 def require_half(module: nn.Module, *inputs: Tensor) -> None:

@@ -144,7 +144,7 @@ def check_largest_weights(answer: Callable[..., list[list[str]]]) -> None:
     for wrongs, hint in hints:
         if _as_lists(found) in wrongs:
             raise AnswerError(hint)
-    if len(_as_lists(found)) != len(right):
+    if not isinstance(_as_lists(found), list) or len(_as_lists(found)) != len(right):
         raise AnswerError(f"There are {len(right)} heads: the answer has a list for each.")
     raise AnswerError(
         "Some favorites are wrong. Take one row of one head by hand: where is its largest weight, "

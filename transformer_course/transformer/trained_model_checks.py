@@ -185,7 +185,7 @@ def _require_learned(positions: nn.Module) -> None:
         )
     if not close(positions(torch.zeros(2, 3, 12)).detach(), added[:, :3].detach()):
         raise AnswerError("A shorter sequence must get the first rows of the same table.")
-    require_gradients(positions, added)
+    whole = ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length
+    require_gradients(positions, whole)
     if any(getattr(part, "padding_idx", None) is not None for part in positions.modules()):
         raise AnswerError("padding_idx keeps a row from learning, and here a row is a position.")
-    ask(positions, torch.zeros(2, 9, 12))  # as many positions as max_length

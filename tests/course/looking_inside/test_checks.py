@@ -171,6 +171,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("16.3", places, "Those are positions"),
         ("16.3", lambda w, q, k: [["a"] * 3] * 2, "Some favorites are wrong"),
         ("16.3", lambda w, q, k: "dog", "a list for each"),
+        ("16.3", lambda *given: (head for head in favourites(*given)), "a list for each"),
         ("16.3", first_head_alone, "There are 2 heads"),
     ],
 )

@@ -147,6 +147,7 @@ ANSWERS = {
     "9.1": Answers(
         TRANSFORMER,
         right=[
+            "self.encoder(self.embed → self.encoder.forward(self.embed && self.decoder(self.embed → self.decoder.forward(self.embed",
             f"{PADDING} → source_ids.ne(0).unsqueeze(1).unsqueeze(2)",
             f"{PADDING} → (source_ids > 0).view(source_ids.size(0), 1, 1, -1)",
             f"{EMBED} → self.embedding_dropout(self.positions(self.target_embedding(token_ids)))",
@@ -333,6 +334,7 @@ ANSWERS = {
         LEARNED,
         right=[
             f"{ROWS} → nn.Parameter(torch.randn(max_length, d_model)) && self.table.weight → self.table",
+            f"{ROWS} → nn.ParameterList(torch.randn(max_length, d_model).unbind()) && {SUM} → x + torch.stack([*self.table[: x.size(1)]])",
             f"{SUM} → x + self.table(torch.arange(x.size(1), device=x.device))",
             f"{ROWS} → nn.Parameter(torch.zeros(max_length, d_model)) && self.table.weight → self.table",
             f"{ROWS} → nn.Parameter(torch.zeros(1, max_length, d_model)) && self.table.weight[ → self.table[:, ",
