@@ -199,7 +199,7 @@ def let_wait(function: object, *args: object) -> None:
     """Wait if a learner's function still returns the three dots; its errors are told later."""
     answer = None
     with suppress(Exception):
-        answer = function(*map(_copied, args))
+        answer = function(*map(copied, args))
     if answer is ...:
         raise _StillWaitingError
 
@@ -214,7 +214,7 @@ def require_module(module: nn.Module, *inputs: object) -> Tensor:
         module: The learner's, which has no dropout or is in evaluation.
         inputs: What it is called with. The tensors among them are handed over as copies.
     """
-    given = [*map(_copied, inputs)]
+    given = [*map(copied, inputs)]
     output = ask(module, *given)
     require_untouched(given, inputs)
     if isinstance(output, Tensor) and output.isnan().any():
@@ -267,7 +267,7 @@ def require_true_gradient(module: nn.Module, inputs: Sequence[object]) -> None:
             )
 
 
-def _copied(given: object) -> object:
+def copied(given: object) -> object:
     """A copy of a tensor, so that it stays as it is; anything else itself."""
     return given.clone() if isinstance(given, Tensor) else given
 

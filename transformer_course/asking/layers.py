@@ -9,7 +9,7 @@ from itertools import combinations
 import torch
 from torch import Tensor, nn
 
-from transformer_course.asking.answer import AnswerError, ask, close, require_class
+from transformer_course.asking.answer import AnswerError, ask, close, copied, require_class
 
 ROLES = ("query", "key", "value", "mask")
 D_MODEL, NUM_HEADS, D_FF, DROPOUT = 6, 3, 8, 0.25
@@ -127,7 +127,7 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
 
     Where an error ends the answer, the last call has the error as its output.
     """
-    calls, given = [], [x.clone() if isinstance(x, Tensor) else x for x in inputs]
+    calls = []
 
     def recorded(name: str, forward: Callable) -> Callable:
         def record(*given: object, **named: object) -> object:
@@ -135,7 +135,7 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
             bound.apply_defaults()
             calls.append(call := Call(name, [*bound.args, *bound.kwargs.values()]))
             output = forward(*given, **named)  # an Add & Norm may change it in place
-            call.output = output.clone() if isinstance(output, Tensor) else output
+            call.output = copied(output)
             return output
 
         return record
@@ -145,7 +145,7 @@ def calls_of(module: nn.Module, names: Sequence[str], inputs: Sequence[object]) 
         part.forward = recorded(name, part.forward)
     own = Call("", [*inputs])
     try:
-        own.output = ask(module, *given)
+        own.output = ask(module, *map(copied, inputs))
     except AnswerError:
         raise
     except Exception as error:
