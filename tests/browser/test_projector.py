@@ -3,6 +3,7 @@
 import math
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from itertools import zip_longest
 
@@ -52,14 +53,17 @@ SIZES = """() => Object.fromEntries(Object.entries({
     words: [".jp-RenderedMarkdown p", e => parseFloat(getComputedStyle(e).fontSize)],
 }).map(([name, [where, size]]) =>
     [name, size(document.querySelector(".jp-Notebook").querySelector(where))]))"""
-# Each row of an explorer: its edges, and by how much its content is wider than it.
+# Each row of an explorer: its edges, by how much it reaches beyond the box, and by how much its
+# content is wider than it.
 ROWS = """box => [...box.children].map(row => {
     const edges = row.getBoundingClientRect(), words = row.querySelector("label, span") ?? row;
     return {
-        top: edges.top, bottom: edges.bottom, right: edges.right,
+        top: edges.top, bottom: edges.bottom,
+        beyond: edges.right - box.getBoundingClientRect().right,
         hidden: Math.max(row.scrollWidth - row.clientWidth, words.scrollWidth - words.clientWidth),
     };
 })"""
+SECONDS_TO_ARRANGE = 60  # JupyterLab does it a while after the window's size has changed
 
 
 def options_of_make_lab() -> list[str]:
@@ -132,15 +136,19 @@ def test_figures_and_controls_grow_with_the_words(lesson):
 
 
 def cut_off(page) -> list[dict]:
-    """The rows of the explorer that hide something or lie over the next one."""
-    box = page.locator(".jp-Notebook .widget-vbox")
-    rows, edge = box.evaluate(ROWS), box.evaluate("e => e.getBoundingClientRect().right")
-    assert len(rows) == 5
-    return [
-        row
-        for row, following in zip_longest(rows, rows[1:], fillvalue={"top": math.inf})
-        if row["bottom"] > following["top"] + 1 or row["right"] > edge + 4 or row["hidden"] > 0
-    ]
+    """The rows of the explorer that still hide something or lie over the next one at the end."""
+    latest = time.monotonic() + SECONDS_TO_ARRANGE
+    while True:
+        rows = page.locator(".jp-Notebook .widget-vbox").evaluate(ROWS)
+        assert len(rows) == 5
+        found = [
+            row
+            for row, following in zip_longest(rows, rows[1:], fillvalue={"top": math.inf})
+            if row["bottom"] > following["top"] + 1 or row["beyond"] > 4 or row["hidden"] > 0
+        ]
+        if not found or time.monotonic() > latest:
+            return found
+        page.wait_for_timeout(100)
 
 
 def test_no_control_is_cut_off_or_reaches_into_the_picture_on_a_projector(projected):
