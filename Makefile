@@ -29,12 +29,13 @@ export OMP_WAIT_POLICY ?= PASSIVE
 #                     compiling, command lines, Colab), browser, devices (every lesson with every
 #                     exercise solved, shortened, on a device that is not the CPU), the lessons
 #                     under two more instruction sets, and the site
-#   portable 14 min   the lessons under the three instruction sets
+#   portable 14 min   the lessons under each instruction set: its own, AVX2, the plainest
 #
 # What a lesson prints must not depend on the processor. AVX2 is an instruction set of x86
-# processors; other processors have nothing to limit to it.
+# processors: those with AVX-512 can be limited to it, the others have it or have nothing of it.
+PROCESSOR ?= /proc/cpuinfo
 PARTS := lint unit lessons
-LESSONS := lessons $(if $(filter x86_64 amd64,$(shell uname -m)),lessons-avx2) lessons-default
+LESSONS := lessons $(if $(shell grep -m 1 avx512f $(PROCESSOR) 2>&-),lessons-avx2) lessons-default
 REST := slow browser devices $(filter-out lessons,$(LESSONS)) site
 
 # Runs every part, also when an earlier one fails, and ends with one line that names those that did.
@@ -69,7 +70,7 @@ test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared 
 quick: $(READY_FOR_TESTS) ## the tests of the model, its variants, generation and of the exercises' checks, in a minute
 	$(PYTEST) -q $(QUICK) -m "not slow"
 
-portable: $(READY_FOR_TESTS) ## every lesson under this machine's instruction set, AVX2, and the plainest
+portable: $(READY_FOR_TESTS) ## every lesson under each of the instruction sets that this machine has
 	$(call run_parts,$(LESSONS))
 
 ci: $(READY_FOR_TESTS) ## what continuous integration runs: test, and what takes longer
