@@ -46,6 +46,8 @@ def source_of(cls: type) -> str:
                 rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
                 whole = f"{ast.get_source_segment(text, node)}{rest}"
                 return "\n".join([*above, whole, *lines[node.end_lineno : last]])
+    if any(code.co_filename == "<timed exec>" for code in codes.values()):  # IPython's name
+        raise LookupError("%%time hides its source: run its cell without %%time")
     raise LookupError("its source was not found")
 
 

@@ -121,6 +121,18 @@ def test_a_line_of_the_reader_s_that_begins_as_a_check_s_does_is_not_the_outcome
     ]
 
 
+def test_a_line_that_an_answer_has_not_ended_changes_no_outcome(grade):
+    """As a progress line does, which begins with a carriage return, and a print with end=" "."""
+    right = cell_of(0, "print('\\rloss 0.12', end='')\nanswer = 5")
+    wrong = cell_of(1, "print('my answer:', end=' ')\nanswer = 7")
+    open_ = cell_of(2, "print('.', end='')\nanswer = ...")
+    assert [outcome for _, outcome, _ in grade(lesson(right, wrong, open_))] == [
+        "correct",
+        "hint",
+        "waiting",
+    ]
+
+
 def test_of_two_calls_in_a_cell_the_last_one_counts(grade):
     right_then_wrong = f"{cell_of(0, '5')}\nanswer = 7\n{CALLS[0]}"
     open_then_wrong = f"{cell_of(1, WAITING)}\n\nanswer = 7\n{CALLS[1]}"

@@ -623,24 +623,42 @@ for cell in sys.stdin.read().split("# ---"):
 """
 
 
-@pytest.mark.parametrize("end", ["\f", "\u2028"])
-def test_a_comment_with_what_ends_a_line_elsewhere_is_kept(folder, end):
-    """IPython cuts its copy of a cell there, so that the copy is not Python any more."""
-    own = OURS["FeedForward"].replace('"""', f'"""pasted from{end}a page ', 1)
-    own = own.replace("    def", f"    # from{end}a page\n    def", 1)
-    imports = "from torch import nn\nfrom transformer_course.my_transformer import keep\n"
-    cells = [imports, own, "keep(FeedForward)", own.replace("page", "book"), "keep(FeedForward)"]
-    shell = subprocess.run(
+IMPORTS_OF_A_CELL = "from torch import nn\nfrom transformer_course.my_transformer import keep\n"
+
+
+def in_a_shell(folder, cells):
+    """Run cells as a notebook does, in a process of its own."""
+    return subprocess.run(
         [sys.executable, "-c", IN_A_SHELL],
         input="# ---".join(cells),
         capture_output=True,
         encoding="utf-8",
         env=os.environ | {"IPYTHONDIR": str(folder / "ipython"), "PYTHONUTF8": "1"},
     )
+
+
+@pytest.mark.parametrize("end", ["\f", "\u2028"])
+def test_a_comment_with_what_ends_a_line_elsewhere_is_kept(folder, end):
+    """IPython cuts its copy of a cell there, so that the copy is not Python any more."""
+    own = OURS["FeedForward"].replace('"""', f'"""pasted from{end}a page ', 1)
+    own = own.replace("    def", f"    # from{end}a page\n    def", 1)
+    again = own.replace("page", "book")
+    shell = in_a_shell(
+        folder, [IMPORTS_OF_A_CELL, own, "keep(FeedForward)", again, "keep(FeedForward)"]
+    )
     said = f"Your FeedForward is in {FILE}, next to this lesson."
     assert shell.stdout.splitlines() == [said, said], shell.stdout + shell.stderr
     assert own.replace("page", "book") in Path(FILE).read_bytes().decode()
     assert my_parts().FeedForward.written_by == my_transformer.YOURS
+
+
+def test_a_class_under_time_is_not_kept_and_the_sentence_says_what_to_do(folder):
+    """IPython compiles such a cell under a name that leads to no source."""
+    timed = f"%%time\n{OURS['FeedForward']}\nkeep(FeedForward)\n"
+    shell = in_a_shell(folder, [IMPORTS_OF_A_CELL, timed])
+    said = f"Your FeedForward could not be written to {FILE}: "
+    assert f"{said}%%time hides its source: run its cell without %%time.\n" in shell.stdout
+    assert not Path(FILE).exists()
 
 
 ABOVE = "# Why: weights.\n# Where: §3.2.1.\n"

@@ -38,6 +38,9 @@ def check_to_halves(answer: Callable[[Tensor], Tensor]) -> None:
     require_untouched([given], [table])
     sines, cosines = table[:, 0::2], table[:, 1::2]
     if close(found, torch.cat([sines, cosines], dim=1)):
+        wider = sinusoidal_positions(LENGTH, WIDTH + 4)
+        if not close(ask(answer, wider.clone()), torch.cat([wider[:, 0::2], wider[:, 1::2]], 1)):
+            raise AnswerError(f"Right for {WIDTH} columns and wrong for {WIDTH + 4}.")
         return
     refuse_mistakes(
         found,

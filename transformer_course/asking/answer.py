@@ -305,7 +305,7 @@ def require_any_device(module: nn.Module, *inputs: Tensor) -> None:
         if "device" in str(error):
             raise AnswerError(
                 "It runs on the CPU only: your code makes a tensor there. Make it where its input "
-                "is, such as with device=target_ids.device."
+                "is, with device= and the input's own .device."
             ) from None
 
 

@@ -154,6 +154,11 @@ def _require_layer_2(x: Tensor, scores: Tensor, moves: Tensor) -> None:
         range(len(right)), written.argmax(dim=-1)
     ].all():
         raise AnswerError("The largest number in the slot `next` must be the word that followed.")
+    if written.masked_fill(right, 0).abs().max() > 2 * (1 - CLEAR) * written.max():
+        raise AnswerError(
+            "The slot `next` also holds other words than the one that followed: moves_2 reads the "
+            "slot `word` of the key, and nothing else."
+        )
 
 
 def _words_after(token_ids: Tensor, query: Tensor) -> Tensor:

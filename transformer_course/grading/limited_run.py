@@ -34,7 +34,10 @@ KERNEL_SETTINGS = {
 }
 STOPPED = "Stopped"  # the name of the error in a cell that takes too long
 KEPT = 10_000  # characters of what a cell prints, and the last lines of checks before them
-SAID = re.compile(r"(?m)^Exercise \d+\.\d+ is (?:correct|waiting)\b.*$")  # not a reader's own line
+# A check's sentence: a line of its own, or after what the answer prints without ending its line.
+SAID = re.compile(
+    r"(?m)Exercise (\d+\.\d+) is (?:(correct)\.|(waiting) for you: replace the three dots\.)$"
+)
 LINES_SAID = 20
 SECONDS_FOR_OUTPUT = 10  # to arrive after its cell has ended
 
@@ -126,7 +129,7 @@ def _watch(client: NotebookClient, run: Run, limits: Limits) -> dict[str, int]:
     def keep(outs: list, msg: dict, display_id: str | None, cell_index: int) -> None:
         run.sizes[cell_index] += len(str(msg["content"]))
         text = run.printed.get(cell_index, "") + msg["content"].get("text", "")
-        said = SAID.findall(text[:-KEPT])[-LINES_SAID:]
+        said = [each[0] for each in SAID.finditer(text[:-KEPT])][-LINES_SAID:]
         run.printed[cell_index] = "\n".join([*said, text[-KEPT:]])
 
     client.on_cell_start, client.on_cell_executed = start, finish

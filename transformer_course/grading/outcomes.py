@@ -181,8 +181,9 @@ def _outcome(
     if number not in run.finished:
         return NOT_RUN, run.reason
     printed = run.printed.get(number, "")
-    said = re.findall(rf"(?m)^Exercise {exercise.number} is (correct|waiting)\b", printed)
-    begun, ended = CALL_BEGINS.findall(sources[number - 1]), len(SAID.findall(printed))
+    every = SAID.findall(printed)
+    said = [right or waiting for which, right, waiting in every if which == exercise.number]
+    begun, ended = CALL_BEGINS.findall(sources[number - 1]), len(every)
     if number in run.errors and (not said or exercise.check in begun[ended : ended + 1]):
         before = f"\n{_trimmed(sources[number - 1])}\n".partition(call)[0]
         if len(CALL_BEGINS.findall(before)) > ended:  # of merged cells

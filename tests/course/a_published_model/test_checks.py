@@ -46,6 +46,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("20.1", lambda t: t.copy_(to_halves(t)), "changes the tensor that it gets"),
         ("20.1", lambda t: t.flip(1), "columns 0, 2, 4"),
         ("20.1", lambda t: t[:, ::2], "shape must be"),
+        ("20.1", lambda t: t[:, [0, 2, 4, 1, 3, 5]], "Right for 6 columns and wrong for 10"),
         ("20.2", lambda name: name, "not with model"),
         ("20.2", lambda name: 7, "A name is a text"),
         ("20.2", attention_first, "replace the longer names first"),

@@ -90,6 +90,10 @@ def in_slots(source, target, factor=1.0):
     return change
 
 
+def and_half_the_own_word(moves_2, slots):
+    return moves_2 + in_slots(2, 3, 0.5)(moves_2, slots)
+
+
 def weak(index):
     return changed(index, lambda matrix, _: matrix / 25)
 
@@ -219,6 +223,7 @@ test_wrong = wrong_answers(
         ("21.1", changed(3, in_slots(2, 3)), "writes the query's own word once more"),
         ("21.1", changed(3, in_slots(0, 0)), "only into the slot `next`"),
         ("21.1", empty(3), "the slot `next` is still empty"),
+        ("21.1", changed(3, and_half_the_own_word), "also holds other words"),
         ("21.2", published, "one number for all heads"),
         ("21.2", over_queries_with_weight, "are 0 at some such keys"),
         ("21.2", in_place, "changes the tensor that it gets"),

@@ -39,6 +39,12 @@ def with_parts(encode, *, forward=None, sizes=None, bias=True):
     return Answer
 
 
+class WithABuffer(SparseAutoencoder):
+    def __init__(self, d_model, num_features, active):
+        super().__init__(d_model, num_features, active)
+        self.register_buffer("seen", torch.zeros(num_features))
+
+
 def kept(features, count, axis=-1):
     largest = features.topk(count, dim=axis)
     return torch.zeros_like(features).scatter(axis, largest.indices, largest.values)
@@ -162,6 +168,7 @@ test_right = right_answers(
         ("22.1", with_parts(right)),
         ("22.1", with_parts(with_a_threshold)),
         ("22.1", with_parts(top_before_relu)),
+        ("22.1", WithABuffer),
         ("22.2", repaired),
         ("22.2", in_loops),
         ("22.3", ["dogs", "cats", "birds", "cars"]),
