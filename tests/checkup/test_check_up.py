@@ -466,6 +466,19 @@ def test_label_smoothing_over_padding_is_called_a_loss_of_padding():
     assert report.illnesses == ["padding has a loss"], f"\n{report}"
 
 
+def of_next_words(model: nn.Module, ids: Tensor) -> dict[str, Tensor]:
+    logits = model(ids[:, :-1])
+    return {"logits": logits, "loss": cross_entropy(logits, ids[:, 1:])}
+
+
+@pytest.mark.parametrize("form", [dict, lambda found: (found["loss"], 3)])
+def test_a_loss_that_comes_with_others_is_found(form):
+    step = lambda model, ids: form(of_next_words(model, ids))  # noqa: E731
+    report = check_up(GPT(), adapter=Adapter(end_id=END), training_step=step)
+    states = {each.probe: each.status for each in report.findings}
+    assert report.illnesses == [] and states["labels"] == "healthy", f"\n{report}"
+
+
 def from_inputs(model: nn.Module, ids: Tensor) -> Tensor:
     model(ids[:, :-1])
     return model.embed(ids).square().mean()

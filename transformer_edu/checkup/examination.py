@@ -35,8 +35,8 @@ def check_up(
         model: An encoder–decoder, a decoder or an encoder of any origin, on any device.
         kind: "encoder-decoder", "decoder-only" or "encoder-only"; None to tell it from the model.
         adapter: What the model's signature does not tell.
-        training_step: Takes a model and padded ids, or for an encoder–decoder a model, source_ids
-            and target_ids; calls the model and returns the loss, or calls backward() itself.
+        training_step: Takes a model and padded ids, or a model, source_ids and target_ids; calls
+            the model and returns the loss, also as {"loss": loss}, or calls backward() itself.
 
     Returns:
         A finding for every probe. ``print`` it, look at it in a notebook, or ask for ``illnesses``.

@@ -238,8 +238,9 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
             calls.append((forward.bind_partial(*args, **kwargs).arguments[name], logits))
 
     with model.register_forward_hook(observe, with_kwargs=True), Watch():
-        loss = _loss(subject, text)
-        if not any(x.grad is not None for _, x in calls) and getattr(loss, "requires_grad", False):
+        found = [each for _, each in tensors(_loss(subject, text)) if each.requires_grad]
+        if found and all(x.grad is None for _, x in calls):
+            loss = min(found, key=Tensor.numel)  # it may come in a dictionary, or with the logits
             require(loss.numel() == 1, f"a loss must be one number, got shape {(*loss.shape,)}")
             loss.backward()
     taught = [each for each in calls if each[1].grad is not None]
@@ -247,8 +248,7 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
     require(is_known, "no training step is known: check_up(model, training_step=…)")
     steps, smaller, rises = {}, [], []
     for ids, answer in taught:
-        whole = torch.atleast_2d(ids)
-        ids = whole[:, -answer.size(-2) :]  # it may answer for the last position only
+        ids = (whole := torch.atleast_2d(ids))[:, -answer.size(-2) :]  # the last one may do
         both = answer.detach().softmax(dim=-1), answer.grad
         p, gradient = (each.float().reshape(*ids.shape, -1) for each in both)
         if subject.swapped:
