@@ -178,6 +178,7 @@ def test_a_result_is_no_longer_one_when_its_run_goes_on(tmp_path, monkeypatch, c
         assert main(["--out", path, "--resume", "--patience", "9"]) == INTERRUPTED
     assert not folder.model.exists() and not folder.result_file.exists()
     assert (tmp_path / "x" / "model.safetensors.bak").read_bytes() == before
+    assert f"An earlier end's {folder.model.name} is kept as" in capsys.readouterr().err
     assert main(["--out", path, "--resume"]) == 0
     assert folder.model.exists()
 
@@ -510,6 +511,36 @@ def test_changed_texts_are_called_by_their_name(text_run, tmp_path, capsys):
     error = capsys.readouterr().err.splitlines()[-1]
     wanted = f"the texts that {folder.checkpoint} has learned from"
     assert error == f"error: task must have {wanted}, got changed ones"
+
+
+@pytest.mark.parametrize("begun", ["with a checkpoint", "without"])
+def test_texts_may_have_moved_when_a_run_goes_on(begun, text_run, tmp_path, capsys):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    settings = folder.read_settings()
+    moved = [shutil.copy(file, tmp_path) for file in (settings.source, settings.target)]
+    folder.write_settings(settings.changed(source="/gone/a.en", target="/gone/a.de"), {})
+    if begun == "without":
+        for name in folder.results():
+            (shutil.rmtree if name == "weights" else Path.unlink)(folder.path / name)
+    assert main(["--out", str(folder.path), "--resume"]) == 1
+    assert "/gone/a.en" in capsys.readouterr().err
+    options = ["--out", str(folder.path), "--resume", "--source", moved[0], "--target", moved[1]]
+    assert main(options) == 0
+    assert folder.model.read_bytes() == RunFolder(text_run).model.read_bytes()
+
+
+def test_other_texts_do_not_get_the_tokens_of_a_run_that_has_learned_nothing(
+    text_run, tmp_path, capsys
+):
+    folder = RunFolder(shutil.copytree(text_run, tmp_path / "x"))
+    for name in folder.results():
+        (shutil.rmtree if name == "weights" else Path.unlink)(folder.path / name)
+    for name in ("source", "target"):
+        lines = (f"quite another sentence, number {number}\n" for number in range(400))
+        (tmp_path / name).write_text("".join(lines), "utf-8")
+    texts = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    assert main(["--out", str(folder.path), "--resume", *texts]) == 1
+    assert "tokenizer.json must hold this run's tokens, got others" in capsys.readouterr().err
 
 
 def test_the_thread_count_can_be_chosen(tmp_path, monkeypatch):

@@ -61,7 +61,7 @@ def test_every_number_can_be_given(new):
 def test_a_resumed_run_keeps_its_settings(begun):
     assert read("--resume", begun) == TOY.changed(seed=4)
     assert read("--resume --seed 4 --preset toy --task numbers", begun) == TOY.changed(seed=4)
-    assert read("--resume --patience 2", begun).patience == 2  # alone may change
+    assert read("--resume --patience 2", begun).patience == 2
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,8 @@ def test_a_resumed_run_keeps_its_settings(begun):
         ("--resume --no-norm-first --seed 0", "seed must be 4 as in .*begun, got 0"),
         ("--resume --preset tiny", "preset must be toy as in .*begun, got tiny"),
         ("", "out must be the folder of a new run, got .*begun, which holds one: add --resume"),
+        ("--learning-rate 1", "to go on with it, or begin another in another folder"),
+        ("--resume --source moved", "source must be left out for the task numbers, got .*moved"),
     ],
 )
 def test_another_run_in_the_folder_is_refused(begun, options, message):

@@ -57,6 +57,16 @@ def test_the_history_comes_back(folder):
     assert folder.read_history() == folder.read_history("bleu") == records
 
 
+def test_the_result_of_every_earlier_end_is_kept_and_named(folder, capsys):
+    for end in range(3):
+        folder.model.write_text(f"end {end}")
+        folder.write_history([{"step": end}])
+        kept = folder.path / f"{folder.model.name}{f'.{end}' if end else ''}.bak"
+        assert kept.read_text() == f"end {end}" and not folder.model.exists()
+        said = capsys.readouterr().err
+        assert said == f"An earlier end's {folder.model.name} is kept as {kept}\n"
+
+
 @pytest.mark.parametrize(
     "content", ["", "7", "{}x", "[7]", "[{}]", '[{"step": "2"}]', '[{"step": 2}', "[" * 200_000]
 )

@@ -50,7 +50,7 @@ def test_texts_are_judged_by_bleu_with_a_tokenizer_of_what_is_learned_from(folde
 
 def test_a_resumed_run_finds_its_tokenizer(folder, files):
     before, _ = load_run_task(files, folder)
-    folder.write_settings(files, {})
+    folder.checkpoint.touch()
     written = folder.tokenizer_file.read_bytes()
     after, _ = load_run_task(files.changed(vocabulary_size=400), folder)
     assert folder.tokenizer_file.read_bytes() == written
@@ -95,7 +95,7 @@ def test_tokens_that_are_not_the_runs_are_neither_replaced_nor_passed_over(
     load_run_task(own, folder)
     before = (folder.path / name).read_bytes()
     if begun:
-        folder.write_settings(run, {})
+        folder.checkpoint.touch()
     if begun and own.is_text:  # the checkpoint knows it by the texts in its tokens
         load_run_task(run, folder)
     else:

@@ -4,15 +4,7 @@ import argparse
 import os
 
 from transformer_edu.runs.run_folder import RunFolder
-from transformer_edu.runs.settings import (
-    OPTIMIZERS,
-    PRESETS,
-    TASKS,
-    TINY,
-    RunSettings,
-    choose_settings,
-)
-from transformer_edu.training.config import SCHEDULES
+from transformer_edu.runs.settings import CHOICES, TINY, RunSettings, choose_settings
 
 PROGRAM = "python -m transformer_edu.training"
 ABOUT = "Train a Transformer and keep the run in a folder."
@@ -47,8 +39,7 @@ OPTIONS = {  # the option of each setting, its type, and what it decides
     "keep": ("--keep", int, "last weights that are averaged at the end"),
     "patience": ("--patience", int, "evaluations without a better score before the end"),
 }
-CHOICES = {"task": TASKS, "preset": PRESETS, "schedule": SCHEDULES, "optimizer": OPTIMIZERS}
-MAY_CHANGE = {"patience"}  # when a run is resumed
+MAY_CHANGE = {"patience", "source", "target"}  # when a run is resumed: its texts may have moved
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -81,8 +72,8 @@ def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
     given |= {n: os.path.abspath(given[n]) for n in ("source", "target") if given.get(n)}
     if not chosen.resume:
         if (is_run := folder.holds_a_run()) or folder.results():
-            held = "one: add --resume to go on with it" if is_run else folder.results()[0]
-            got = f"{folder.path}, which holds {held}"
+            go_on = "one: add --resume to go on with it, or begin another in another folder"
+            got = f"{folder.path}, which holds {go_on if is_run else folder.results()[0]}"
             raise ValueError(f"out must be the folder of a new run, got {got}")
         return choose_settings(**given)
     begun = folder.read_settings()

@@ -15,12 +15,14 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 from transformer_edu.model.transformer import Transformer
 from transformer_edu.runs.settings import TINY, RunSettings
 from transformer_edu.training.checkpoint import save_model
 from transformer_edu.training.machine.atomic_files import lock, read_json, require_path, write_json
+from transformer_edu.training.machine.failures import report
 from transformer_edu.training.saved_translator import BEST, MODEL, TOKENIZER, WORDS
 
 
@@ -112,7 +114,9 @@ class RunFolder:
     def write_history(self, records: Sequence[Mapping[str, object]]) -> None:
         """Write the record of every evaluation so far; an earlier end's result becomes a .bak."""
         for file in filter(Path.exists, (self.model, self.result_file)):
-            os.replace(file, f"{file}.bak")
+            names = (f"{file}.{number}.bak" if number else f"{file}.bak" for number in count())
+            os.replace(file, copy := next(name for name in names if not os.path.lexists(name)))
+            report(f"An earlier end's {file.name} is kept as {copy}")
         write_json(self.history_file, list(records))
 
     def read_history(self, *names: str) -> list[dict[str, object]]:

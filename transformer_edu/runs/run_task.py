@@ -87,9 +87,9 @@ def _as_read(texts: ParallelText, settings: RunSettings) -> ParallelText:
 def _tokenizer(
     texts: ParallelText, settings: RunSettings, folder: RunFolder, processes: OneProcess
 ) -> Tokenizer:
-    """The folder's tokenizer; a new run trains it on what the run learns from."""
+    """The folder's tokenizer; before the first checkpoint it is that of what the run reads."""
     file = folder.tokenizer_file
-    if (is_missing := not file.exists()) or (processes.is_first and not folder.holds_a_run()):
+    if (is_missing := not file.exists()) or (processes.is_first and not folder.checkpoint.exists()):
         lines = [text for pair in texts.train for text in pair]
         made = train_tokenizer(lines, vocabulary_size=settings.model.vocabulary_size)
         if is_missing:

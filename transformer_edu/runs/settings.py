@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 
 from transformer_edu.model.refusals import require_choice, require_probability, require_whole
 from transformer_edu.model.transformer import TransformerConfig
-from transformer_edu.training.config import TrainingConfig
+from transformer_edu.training.config import SCHEDULES, TrainingConfig
 from transformer_edu.training.machine.atomic_files import require_path
 
 EVERYDAY = "everyday"  # the corpus of our own
@@ -147,6 +147,7 @@ TRANSLATOR = RunSettings(  # the shipped one; each choice was compared on valida
     keep=4,
 )
 PRESETS = {"toy": TOY, "tiny": TINY, "base": BASE, "translator": TRANSLATOR}
+CHOICES = {"task": TASKS, "preset": PRESETS, "schedule": SCHEDULES, "optimizer": OPTIMIZERS}
 
 
 def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
