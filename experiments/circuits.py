@@ -15,12 +15,12 @@ import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from transformer_course.circuits.jumps import JUMPS, KINDS, Jump
+from experiments.stored_numbers import read_options, read_own
+from transformer_course.circuits.jumps import JUMPS, KINDS, Jump, stored_jumps
 from transformer_course.circuits.paths import (
     PATHS,
     accuracy_through,
@@ -41,8 +41,7 @@ from transformer_course.circuits.repeats import (
 )
 from transformer_course.looking.ablation import heads_switched_off
 from transformer_course.looking.recording import record_attention
-from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.machine.atomic_files import require_writable
+from transformer_edu.training.machine.atomic_files import replace_file
 from transformer_edu.training.machine.device import use_one_thread
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.variants.language_model import LanguageModel
@@ -135,11 +134,8 @@ def _maps(model: LanguageModel, texts: Repeats, watch: Watch) -> dict[str, objec
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train every model with every seed, print a table and store it; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure how a small model learns to copy.")
-    parser.add_argument("--file", type=Path, default=JUMPS, help="where the numbers go")
-    parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
-    chosen = parser.parse_args(arguments)
-    require_whole("steps", chosen.steps, minimum=0)
-    require_writable("file", chosen.file)
+    chosen = read_options(parser, arguments, file=JUMPS, steps=STEPS)
+    read_own(chosen.file, lambda file: stored_jumps(KINDS[0], file))
     jumps, shown = [], {}
     with use_one_thread():
         for name in KINDS:
@@ -151,6 +147,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{name:11} seed {seed}: {jump.accuracy[-1]:.2f}; {ends}", flush=True)
     rows = ",\n".join(jumps)
     text = f'{{"jumps": [\n{rows}\n],\n"maps": {json.dumps(shown)}}}\n'
-    chosen.file.write_text(text, encoding="utf-8")
+    replace_file(chosen.file, [text.encode()])
     print(f"written to {chosen.file}")
     return 0

@@ -16,11 +16,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from experiments.stored_numbers import read_options, read_own
 from transformer_course.features.autoencoder import (
     NUM_FEATURES,
     STEPS,
@@ -42,11 +42,10 @@ from transformer_course.features.steering import (
     count_changes,
     translate_changed,
 )
-from transformer_course.features.stored import FOUND, Measured
+from transformer_course.features.stored import FOUND, Measured, stored_runs
 from transformer_edu.generation.translator import Translator
-from transformer_edu.model.refusals import require_whole
 from transformer_edu.pretrained.loading import load_pretrained
-from transformer_edu.training.machine.atomic_files import require_writable
+from transformer_edu.training.machine.atomic_files import replace_file
 from transformer_edu.training.machine.device import use_one_thread
 from transformer_edu.training.machine.failures import noted_interrupts, one_line_errors
 
@@ -195,12 +194,10 @@ def _number(german: str) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train with every seed, print a line for each, and store them; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure the features of the translator.")
-    parser.add_argument("--file", type=Path, default=FOUND, help="where the numbers go")
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="of the trainings")
-    parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
-    chosen = parser.parse_args(arguments)
-    require_whole("steps", chosen.steps, minimum=0)
-    require_writable("file", chosen.file)
+    seeds = {"nargs": "+", "default": [*SEEDS], "help": "of the trainings"}
+    parser.add_argument("--seeds", type=int, **seeds)
+    chosen = read_options(parser, arguments, file=FOUND, steps=STEPS)
+    read_own(chosen.file, stored_runs)
     rows = []
     with use_one_thread():
         material = read_material()
@@ -212,6 +209,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise KeyboardInterrupt  # what is stored comes from whole trainings
             rows.append(json.dumps(asdict(measure(material, autoencoder, seed))))
             print(rows[-1], flush=True)
-    chosen.file.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+    replace_file(chosen.file, [("[\n" + ",\n".join(rows) + "\n]\n").encode()])
     print(f"written to {chosen.file}")
     return 0

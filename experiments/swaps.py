@@ -16,13 +16,12 @@ if __name__ == "__main__":  # before the imports that take seconds
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from itertools import pairwise
-from pathlib import Path
 
 import torch
 
+from experiments.stored_numbers import read_options, read_own
 from transformer_course.from_2017_to_today.language_modeling import (
     LEARNING_RATE,
     LENGTH,
@@ -38,8 +37,7 @@ from transformer_course.from_2017_to_today.language_modeling import (
     train_language_model,
 )
 from transformer_edu.model.embeddings import TokenEmbedding
-from transformer_edu.model.refusals import require_whole
-from transformer_edu.training.machine.atomic_files import require_writable
+from transformer_edu.training.machine.atomic_files import replace_file
 from transformer_edu.training.machine.device import use_one_thread
 from transformer_edu.training.machine.failures import one_line_errors
 from transformer_edu.variants.language_model import LanguageModel, LanguageModelConfig
@@ -96,6 +94,7 @@ def measure(name: str, rate: float, seed: int, *, steps: int = STEPS) -> Trainin
         seed=seed,
         loss=round(near.mean().item(), 4),
         by_range=tuple(round(each, 4) for each in ranges),
+        steps=steps,
     )
 
 
@@ -115,22 +114,16 @@ def missing(done: Sequence[Training]) -> Iterator[tuple[str, float, int]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do the trainings that are missing and store each; print a table; returns the exit status."""
     parser = argparse.ArgumentParser(description="Measure each swap from 2017 to today.")
-    parser.add_argument("--file", type=Path, default=SWAPS, help="where the numbers go")
-    parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
-    chosen = parser.parse_args(arguments)
-    require_whole("steps", chosen.steps, minimum=0)
-    require_writable("file", chosen.file)
-    done = []
-    with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
-        done = stored_trainings(chosen.file)
-    if not done and chosen.file.exists():
-        raise ValueError(f"file must hold trainings of this command, got {chosen.file}")
+    chosen = read_options(parser, arguments, file=SWAPS, steps=STEPS)
+    done = read_own(chosen.file, stored_trainings)
+    if others := {each.steps for each in done} - {chosen.steps}:
+        raise ValueError(f"steps must be {min(others)}, as in {chosen.file}, got {chosen.steps}")
     with use_one_thread():
         while (todo := next(missing(done), None)) is not None:
             done.append(measure(*todo, steps=chosen.steps))
             done.sort(key=lambda each: (list(MODELS).index(each.name), each.rate, each.seed))
             rows = ",\n".join(json.dumps(asdict(each), ensure_ascii=False) for each in done)
-            chosen.file.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+            replace_file(chosen.file, [f"[\n{rows}\n]\n".encode()])
     for swap in stored_swaps(chosen.file):
         print(swap.model.name)
         for rate in RATES:

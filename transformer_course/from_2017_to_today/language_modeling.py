@@ -228,6 +228,7 @@ class Training:
         seed: Decides the first weights and the pieces of text.
         loss: Validation loss at LENGTH tokens.
         by_range: Validation loss in each range of positions; the ranges end at LENGTHS.
+        steps: Of the training.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Training:
     seed: int
     loss: float
     by_range: tuple[float, ...]
+    steps: int = STEPS
 
 
 @dataclass(frozen=True)
