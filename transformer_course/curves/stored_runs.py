@@ -7,6 +7,7 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.machine.atomic_files import replace_file
 
 FOLDER = Path(__file__).with_name("stored")
 FORMAT = 1  # of the files; changes when an old reader would misread a new file
@@ -158,7 +159,7 @@ def save_runs(stored: StoredRuns, *, folder: Path = FOLDER) -> Path:
     }
     lines = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in parts.items())
     path = folder / file_name(stored.variant)
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    replace_file(path, [("{\n" + ",\n".join(lines) + "\n}\n").encode()])
     return path
 
 

@@ -1,5 +1,6 @@
 """Stored runs come back as they were, and files of another form are refused."""
 
+import errno
 import json
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from transformer_course.curves.stored_runs import (
     stored_variants,
 )
 from transformer_edu.training.evaluation import Evaluation
+from transformer_edu.training.machine import atomic_files
 
 STORED = StoredRuns(
     variant="no mask, $x$",
@@ -44,6 +46,18 @@ def test_what_is_saved_comes_back(tmp_path):
     assert path == tmp_path / "no_mask_x.json"
     assert load_runs("no mask, $x$", folder=tmp_path) == STORED
     assert stored_variants(folder=tmp_path) == ["no mask, $x$"]
+
+
+def test_a_full_disk_leaves_the_runs_as_they_were(tmp_path, monkeypatch):
+    path = save_runs(STORED, folder=tmp_path)
+
+    def fill(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic_files.os, "fsync", fill)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        save_runs(replace(STORED, runs=STORED.runs[:1]), folder=tmp_path)
+    assert load_runs(STORED.variant, folder=tmp_path) == STORED and [*tmp_path.iterdir()] == [path]
 
 
 def test_numbers_are_stored_with_four_digits_and_steps_stay_whole(tmp_path):
