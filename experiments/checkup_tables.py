@@ -11,6 +11,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 
     run_command("experiments.checkup_tables")
 
+import argparse
 import compileall
 import contextlib
 import csv
@@ -206,9 +207,12 @@ TABLES = {
 
 
 @one_line_errors
-def main(names: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write tables into the page, all if none is named; returns the exit status."""
-    names = sys.argv[1:] if names is None else names
+    about = "Write docs/checkup.md's tables of what is found."
+    parser = argparse.ArgumentParser(prog="python -m experiments.checkup_tables", description=about)
+    parser.add_argument("tables", nargs="*", help=f"all when none: {', '.join(TABLES)}")
+    names = parser.parse_args(arguments).tables
     for name in names:
         require_choice("table", name, TABLES)
     for name in names or TABLES:

@@ -162,10 +162,12 @@ def test_what_a_lesson_may_do_is_no_fault(change):
     assert broken_rules(sample_lesson(notebook)) == []
 
 
-@pytest.mark.parametrize("name", ["02_atention.ipynb", "--help"])
-def test_a_lesson_that_is_not_there_keeps_no_rule(name, capsys):
+@pytest.mark.parametrize(
+    ("name", "got"), [("02_atention.ipynb", "02_atention.ipynb"), ("", "an empty text"), ("/", "/")]
+)
+def test_a_lesson_that_is_not_there_keeps_no_rule(name, got, capsys):
     assert main([name]) == 2
-    wanted = f"a lesson must be a notebook such as 00_start_here.ipynb, got {name}\n"
+    wanted = f"a lesson must be a notebook such as 00_start_here.ipynb, got {got}\n"
     assert capsys.readouterr() == ("", wanted)
 
 

@@ -6,6 +6,7 @@ badges and links of README. Lessons that train ask Colab for a GPU. Without an a
 are made to agree with the address that is there, or with its absence.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -194,6 +195,10 @@ def address_lesson(notebook: NotebookNode, address: str | None, path: str) -> No
 @one_line_errors
 def main(arguments: list[str]) -> int:
     """The command: store the address, if one is given, and write it everywhere."""
+    about = "Write the repository's address everywhere."
+    parser = argparse.ArgumentParser(prog="python -m tools.colab", description=about)
+    parser.add_argument("repo", nargs="*", help="owner/name, as on GitHub; as it is when none")
+    arguments = parser.parse_args(arguments).repo
     pyproject = ROOT / "pyproject.toml"
     if arguments:
         if len(arguments) > 1 or not REPOSITORY.fullmatch(arguments[0]):

@@ -5,6 +5,7 @@ install first: a version, the path of a wheel, or any arguments that ``pip insta
 installs into the same environment keep that PyTorch. This file needs nothing but Python.
 """
 
+import argparse
 import importlib
 import os
 import re
@@ -174,8 +175,12 @@ def install(extras: str, torch: str, environment: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     """The command: install the extras that are named."""
+    about = "Install the course into this environment."
+    parser = argparse.ArgumentParser(prog="python -m tools.install", description=about)
+    parser.add_argument("extras", nargs="*", help="of pyproject.toml, such as lab,data")
+    extras = parser.parse_args(arguments).extras
     try:
-        install(",".join(arguments), os.environ.get("TORCH", "").strip(), Path(sys.prefix))
+        install(",".join(extras), os.environ.get("TORCH", "").strip(), Path(sys.prefix))
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1

@@ -5,6 +5,7 @@ rules, runs the lesson, stores its outputs, and writes the tables that repeat wh
 before the run if a rule is broken that a run cannot mend.
 """
 
+import argparse
 import sys
 
 from tools import rooms, tables
@@ -18,11 +19,15 @@ SOURCE_RULES = [rule for rule in RULES if rule not in OUTPUT_RULES]
 
 def main(arguments: list[str]) -> int:
     """The command: store the lesson with this number."""
-    if len(arguments) != 1:
+    about = "Check, run and store a lesson that was changed."
+    parser = argparse.ArgumentParser(prog="python -m tools.lesson_command", description=about)
+    parser.add_argument("lesson", nargs="*", help="its number, such as 02")
+    named = parser.parse_args(arguments).lesson
+    if len(named) != 1:
         print("LESSON must be the number of a lesson: make lesson LESSON=02", file=sys.stderr)
         return 1
     try:
-        path = named_lesson(arguments[0])
+        path = named_lesson(named[0])
         rooms.write([path])
         tables.write_right_answers()
         refuse_if_broken(path.name, SOURCE_RULES)

@@ -5,11 +5,13 @@ There are two files, for light and for dark pages. Each carries a comment: its a
 the checksum of the weights, by which a test notices that others are shipped.
 """
 
+import argparse
 import hashlib
 import html
 import io
 import re
 import sys
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
@@ -127,8 +129,11 @@ def attention_of_the_translation() -> tuple[Tensor, list[str], list[str]]:
     return head.attention_weights()[: len(german)], german, head.key_words
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command: draw both files, and write their words into README."""
+    about = "Draw the picture at the top of README."
+    parser = argparse.ArgumentParser(prog="python -m tools.picture", description=about)
+    parser.parse_args(arguments)  # only --help
     shown = attention_of_the_translation()
     alt = describe(*shown)
     for paper, path in PICTURES.items():

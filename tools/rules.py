@@ -1,5 +1,6 @@
 """All rules for lessons: ``python -m tools.rules [files…]`` says what is broken."""
 
+import argparse
 import ast
 import sys
 from collections.abc import Sequence
@@ -62,9 +63,14 @@ def all_lessons(root: Path = ROOT) -> list[Lesson]:
 
 def main(arguments: list[str]) -> int:
     """The command: print what is broken in the named lessons, or in all."""
-    names, lessons = [Path(each).name for each in arguments], {x.name: x for x in all_lessons()}
-    if unknown := ", ".join(name for name in names if name not in lessons):
-        print(f"a lesson must be a notebook such as {min(lessons)}, got {unknown}", file=sys.stderr)
+    about = "Say which rules for lessons are broken."
+    parser = argparse.ArgumentParser(prog="python -m tools.rules", description=about)
+    parser.add_argument("files", nargs="*", help="lessons; all of them when none")
+    files = parser.parse_args(arguments).files
+    names, lessons = [Path(each).name for each in files], {x.name: x for x in all_lessons()}
+    if unknown := [each or "an empty text" for each in files if Path(each).name not in lessons]:
+        wanted = f"a lesson must be a notebook such as {min(lessons)}"
+        print(f"{wanted}, got {', '.join(unknown)}", file=sys.stderr)
         return 2
     complaints = [each for name in names or lessons for each in broken_rules(lessons[name])]
     print("\n".join(complaints) or "Every rule is kept.")

@@ -22,6 +22,7 @@ visible lines at three a minute, and the exercises as their headings say. The li
 in the exercises' minutes, and a project counts apart. CONTRIBUTING.md says what to do with them.
 """
 
+import argparse
 import ast
 import re
 import sys
@@ -142,7 +143,11 @@ def places_of(cell: NotebookNode) -> int:
 
 def main(arguments: list[str]) -> int:
     """The command: a line for each lesson in the course, or in another folder, and their sum."""
-    folder = Path(arguments[0]) if arguments else ROOT / "notebooks"
+    about = "Count how much of a lesson's visible code is about the model, and its minutes."
+    parser = argparse.ArgumentParser(prog="python -m tools.share", description=about)
+    folders = "of lessons; the course's when none"
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "notebooks", help=folders)
+    folder = parser.parse_args(arguments).folder
     if not [*folder.glob("[0-9]*.ipynb")]:
         print(f"{folder} must be a folder of lessons", file=sys.stderr)
         return 2

@@ -9,6 +9,7 @@ The right answers are also written into a file, from which ``predict`` tells the
 and the questions with all answers into one for the review.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -290,16 +291,17 @@ def written(lessons: Sequence[Lesson]) -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """The command: write what is stale, or only say so; and say what a person must write."""
-    if others := {*arguments} - {"--check"}:
-        print(f"the only option is --check, got {' '.join(others)}", file=sys.stderr)
-        return 2
+    about = "Write again what is told twice; the lessons are the source."
+    parser = argparse.ArgumentParser(prog="python -m tools.tables", description=about)
+    parser.add_argument("--check", action="store_true", help="only say what is stale")
+    is_check = parser.parse_args(arguments).check
     lessons, complaints = all_lessons(), []
     try:
         texts = written(lessons)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    if "--check" in arguments:
+    if is_check:
         for lesson in filter(rooms.is_stale, lesson_paths()):
             words = "its room's __init__.py does not list what its cells import"
             complaints.append(refusal(lesson.name, words))

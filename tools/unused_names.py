@@ -4,11 +4,12 @@ A class or function of the package is used when a lesson, the README, an experim
 other code of the package names it. What only its own tests name is deleted.
 """
 
+import argparse
 import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tools.notebooks import ROOT, lesson_paths, read
@@ -63,8 +64,11 @@ def unused_in(root: Path) -> list[str]:
     return unused_names(modules, {word for text in texts for word in WORD.findall(text)})
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the unused names; the exit status is 1 if there are any."""
+    about = "List the public names that nobody uses."
+    parser = argparse.ArgumentParser(prog="python -m tools.unused_names", description=about)
+    parser.parse_args(arguments)  # only --help
     unused = unused_in(ROOT)
     print("\n".join(unused) or "Every public name is used.")
     return 1 if unused else 0

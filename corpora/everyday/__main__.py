@@ -5,6 +5,7 @@ if __name__ == "__main__":  # before the imports that take seconds
 
     run_command("corpora.everyday.__main__")
 
+import argparse
 from collections.abc import Sequence
 
 from corpora.everyday.data_file import make_text, pack
@@ -16,6 +17,10 @@ from transformer_edu.training.machine.failures import one_line_errors
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; if its text has changed, print the checksum that the library needs."""
+    parser = argparse.ArgumentParser(
+        prog="python -m corpora.everyday", description="Write the data file of everyday English."
+    )
+    parser.parse_args(arguments)  # only --help
     text = make_text()
     replace_file(FILE, [pack(text)])
     print(f"{FILE.name}: {len(text.splitlines()):,} lines, {FILE.stat().st_size:,} bytes")

@@ -14,7 +14,7 @@ from transformer_edu.training.machine import atomic_files
 def test_the_command_makes_the_data_file_again_bit_for_bit(tmp_path, monkeypatch, capsys):
     made = tmp_path / FILE.name
     monkeypatch.setattr(command, "FILE", made)
-    command.main()
+    command.main([])
     assert lzma.decompress(made.read_bytes()) == lzma.decompress(FILE.read_bytes()), (
         "run: python -m corpora.everyday"
     )
@@ -25,7 +25,7 @@ def test_the_command_makes_the_data_file_again_bit_for_bit(tmp_path, monkeypatch
 def test_a_changed_text_needs_another_checksum(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "FILE", tmp_path / FILE.name)
     monkeypatch.setattr(command, "make_text", lambda: b"word\ttrain\tyes\tJa\n")
-    command.main()
+    command.main([])
     assert 'write CHECKSUM = "' in capsys.readouterr().out
 
 
