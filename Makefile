@@ -62,7 +62,7 @@ lab: $(READY) ## open your copies of the lessons in JupyterLab (LAB_ARGS="--allo
 	  --LabApp.default_url=/lab/tree/work/$(FIRST_LESSON) $(LAB_ARGS)
 
 reset: $(READY) ## set an exercise of your copies back to its dots (EXERCISE=2.1); the copy as it was is kept
-	@$(BIN)/python -m tools.reset $(EXERCISE)
+	@$(BIN)/python -m tools.reset "$(EXERCISE)"
 
 test: $(READY_FOR_TESTS) ## lint, unit tests, and every lesson run and compared with what it shows
 	$(call run_parts,$(PARTS))

@@ -244,7 +244,7 @@ def test_a_copy_that_is_saved_meanwhile_is_not_replaced(copies, monkeypatch):
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        ("2", "exercise must be the number of one, such as 2.1, got '2'"),
+        ("2", "exercise must be the number of one, as in `make reset EXERCISE=2.1`, got '2'"),
         ("2.9", "got '2.9'"),
         ("99.1", "notebooks/ has no lesson 99, got exercise 99.1"),
         ("3.2", "there is no work/03_masks.ipynb: `make lab` makes it"),

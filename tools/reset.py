@@ -68,7 +68,8 @@ def reset(number: str, copies: Path, *, root: Path = ROOT) -> str:
     except Exception as error:  # whatever a damaged file holds
         raise ResetError(f"{copy.name} is damaged ({type(error).__name__})") from None
     if len(cells) != 1:
-        raise ResetError(f"{copy.name} must hold exercise {number} once, got {len(cells)} times")
+        wanted = f"hold exercise {number} once, under its own heading"
+        raise ResetError(f"{copy.name} must {wanted}, got {len(cells)} times")
     if sources[0] == original and cells[0]["cell_type"] == "code":
         return NOTHING.format(name=copy.name, **said)
     cells[0] |= {"source": original.splitlines(keepends=True), "outputs": []}
@@ -100,7 +101,8 @@ def _original(number: str, root: Path) -> tuple[Path, str]:
         for index in exercise_indices(notebook):
             if number_of(notebook, index) == number:
                 return lessons[0], notebook.cells[index].source
-    raise ResetError(f"exercise must be the number of one, such as 2.1, got {number!r}")
+    wanted = "the number of one, as in `make reset EXERCISE=2.1`"
+    raise ResetError(f"exercise must be {wanted}, got {number!r}")
 
 
 @one_line_errors

@@ -86,6 +86,52 @@ def test_what_cannot_be_examined_is_refused_in_a_sentence(model, words):
         assert "def ask(model, " in str(caught.value)  # the three lines
 
 
+class OfTheTutorial(GPT):
+    """With a mask that it makes itself when none is given, as in PyTorch's tutorials."""
+
+    def forward(self, src: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        return super().forward(src)
+
+
+class FromAPosition(GPT):
+    def forward(self, tokens: Tensor, start_pos: int) -> Tensor:
+        return super().forward(tokens)
+
+
+class Additive(nn.Module):
+    """Attention of Bahdanau et al. (2015), whose scores are no product of two vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.score = nn.Linear(WIDTH, 1)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, cache: object) -> Tensor:
+        both = self.query(x).unsqueeze(2) + self.key(memory).unsqueeze(1)
+        scores = self.score(both.tanh()).squeeze(-1).masked_fill(~mask, -torch.inf)
+        return scores.softmax(dim=-1) @ self.value(memory)
+
+
+class WithAdditive(GPT):
+    attention = Additive
+
+
+class Classifier(Encoder):
+    """Its labels are no tokens: one for each text."""
+
+    def forward(self, ids: Tensor, labels: Tensor | None = None) -> Tensor:
+        answer = super().forward(ids)[:, 0]
+        if labels is not None:
+            F.cross_entropy(answer, labels)  # raises if there is one for each token
+        return answer
+
+
+@pytest.mark.parametrize("build", [OfTheTutorial, FromAPosition, WithAdditive, Classifier])
+def test_a_healthy_model_of_another_style_is_not_called_ill(build):
+    report = check_up(build())
+    assert report.illnesses == [], f"\n{report}"
+
+
 def test_a_model_whose_numbers_cannot_be_examined_is_told_how_to_mend_it():
     lazy, half_lazy = GPT(), GPT()
     lazy.head = torch.nn.LazyLinear(5)
@@ -154,7 +200,7 @@ class FewPositions(GPT):
 
 @pytest.mark.parametrize("block", [3, 8, 10])
 def test_a_model_with_too_few_positions_is_not_called_ill(block):
-    with pytest.raises(CheckupError, match="asked for 11 positions, it raised A"):
+    with pytest.raises(CheckupError, match="it must answer at 11 positions, and raised A"):
         check_up(FewPositions(block), kind="decoder-only")
     assert check_up(FewPositions(64), kind="decoder-only").illnesses == []
 
@@ -500,6 +546,15 @@ def test_a_training_step_whose_loss_ignores_the_answers_teaches_nothing(step):
     assert {states[probe] for probe in ("ending", "loss_padding", "entropy")} == {"not tried"}
 
 
+def of_raw_logits(model: nn.Module, ids: Tensor) -> Tensor:
+    return F.nll_loss(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=PADDING)
+
+
+def test_a_loss_without_a_softmax_is_called_by_its_name():
+    report = check_up(GPT(), adapter=Adapter(end_id=END), training_step=of_raw_logits)
+    assert report.illnesses == ["the loss has no softmax"], f"\n{report}"
+
+
 def without_its_minus(model: nn.Module, ids: Tensor) -> Tensor:
     return -cross_entropy(model(ids[:, :-1]), ids[:, 1:])
 
@@ -669,6 +724,7 @@ def test_every_illness_in_the_table_is_found_in_some_model_here():
     elsewhere = {"the source has no effect", "the source is cut off", "source padding is visible"}
     elsewhere |= {"the model copies what it reads", "the training step teaches nothing"}
     elsewhere |= {"the loss has the wrong sign", "labels are shifted the wrong way"}
+    elsewhere |= {"the loss has no softmax"}
     assert {*names} - shown == elsewhere  # here, test_our_faults.py, test_published_bugs.py
     assert shown <= {*names}
 

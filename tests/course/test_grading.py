@@ -225,6 +225,14 @@ def test_what_a_check_said_before_a_long_output_counts(grade):
     assert grade(notebook)[0] == ("7.1", "correct", "")
 
 
+@pytest.mark.parametrize("size", [7, 61])
+def test_a_sentence_is_not_cut_where_the_output_kept_begins(grade, size):
+    notebook = answered("5", "7", WAITING)
+    cell = next(each for each in notebook.cells if "answer = 5" in each.source)
+    cell.source += f"\nfor _ in range({11_000 // size}):\n    print('x' * {size}, flush=True)"
+    assert grade(notebook)[0] == ("7.1", "correct", "")
+
+
 def test_a_notebook_ends_in_time_although_its_cells_refuse_to(grade, monkeypatch):
     monkeypatch.setattr(limited_run, "SECONDS_FOR_OUTPUT", 4)
     stubborn = "while True:\n    try:\n        import time; time.sleep(9)\n    except: ..."

@@ -73,7 +73,7 @@ def test_who_counts_pairs_does_not_count_tokens():
         ),
         ({"schedule": "flat"}, ValueError, "schedule must be one of linear, .*, got 'flat'"),
         ({"task": "files"}, ValueError, "source must be given for the task files, got None"),
-        ({"source": "a"}, ValueError, "source must be left out for the task multi30k, got 'a'"),
+        ({"source": "a"}, ValueError, "target must be given for the task files, got None"),
         ({"preset": "toy", "longest": 9}, ValueError, "longest must be left out for the task num"),
         (
             {"task": "copy", "copies": 4, "longest": 9},

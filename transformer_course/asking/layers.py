@@ -70,16 +70,22 @@ def require_parts(layer: nn.Module, names: Sequence[str], whence: str) -> None:
             )
 
 
+def rates_around(module: nn.Module) -> set[float]:
+    """How much the Add & Norms in a module drop."""
+    parts = dict(module.named_modules()).items()
+    return {each.p for name, each in parts if isinstance(each, nn.Dropout) and "around_" in name}
+
+
 def require_dropout(module: nn.Module, places: str, *inputs: Tensor) -> None:
     """Refuse a module, built with DROPOUT, that does not hand its dropout on to these places.
 
     Refuse also one that drops anything else of what it makes of these inputs.
     """
-    dropouts = {n: part for n, part in module.named_modules() if isinstance(part, nn.Dropout)}
-    if {each.p for each in dropouts.values()} != {DROPOUT}:
+    if rates_around(module) != {DROPOUT}:
         raise AnswerError(f"dropout does not arrive: {places} need it.")
-    for name, each in dropouts.items():
-        each.p = 0.0 if "around_" in name else DROPOUT
+    for name, each in module.named_modules():
+        if isinstance(each, nn.Dropout) and each.p:  # a part of the reader's may have one at 0
+            each.p = 0.0 if "around_" in name else DROPOUT
     outputs = []
     with torch.random.fork_rng(devices=[]), suppress(Exception):  # errors are told later
         outputs = [module(*(x.clone() for x in inputs)) for _ in range(2)]

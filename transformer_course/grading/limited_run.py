@@ -129,8 +129,12 @@ def _watch(client: NotebookClient, run: Run, limits: Limits) -> dict[str, int]:
     def keep(outs: list, msg: dict, display_id: str | None, cell_index: int) -> None:
         run.sizes[cell_index] += len(str(msg["content"]))
         text = run.printed.get(cell_index, "") + msg["content"].get("text", "")
-        said = [each[0] for each in SAID.finditer(text[:-KEPT])][-LINES_SAID:]
-        run.printed[cell_index] = "\n".join([*said, text[-KEPT:]])
+        cut, said = max(len(text) - KEPT, 0), []
+        for sentence in SAID.finditer(text):
+            if sentence.start() < cut:
+                cut = max(cut, sentence.end())  # which is not cut in the middle
+                said.append(sentence[0])
+        run.printed[cell_index] = "\n".join([*said[-LINES_SAID:], text[cut:]])
 
     client.on_cell_start, client.on_cell_executed = start, finish
     process = client.process_message

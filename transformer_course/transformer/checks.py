@@ -16,6 +16,7 @@ from transformer_course.asking.answer import (
     require_class,
     require_shape,
 )
+from transformer_course.asking.layers import rates_around
 from transformer_course.my_transformer import keep
 from transformer_course.transformer.own_model import EXERCISES, different_class
 from transformer_edu.checkup.examination import check_up
@@ -173,7 +174,7 @@ def _require_sizes(model: nn.Module) -> None:
             raise AnswerError(
                 f"The {name} has {len(layers)} layers; num_layers is {SIZES['num_layers']}."
             )
-        if {each.p for each in stack.modules() if isinstance(each, nn.Dropout)} != {DROPOUT}:
+        if rates_around(stack) != {DROPOUT}:
             raise AnswerError(f"dropout does not arrive in the {name}: hand it on.")
 
 

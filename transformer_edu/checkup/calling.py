@@ -23,7 +23,7 @@ def table(name: str) -> dict[str, dict[str, str]]:
 
 NAMES = {meaning: re.compile(row["pattern"], re.I) for meaning, row in table("names").items()}
 OF_TARGET, NO_LOGITS = NAMES["of the target"], NAMES["in an answer, not the logits"]
-ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments")  # first that fits
+ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments", "first position")
 CONVENTIONS = table("conventions")  # what hides where: values and shape of the masks
 
 
@@ -84,7 +84,7 @@ def read_signature(forward: Callable) -> list[Parameter]:
         elif not optional:
             raise TypeError(f"its parameter {each.name!r} has a name without a known meaning")
     if not found:
-        raise TypeError("its forward names no token ids")
+        raise TypeError("its forward names no token ids; examine what a wrapper holds, not itself")
     two = any(each.role == "target" for each in found)
     return [each for each in found if two or not each.name.startswith("encoder_")]
 
@@ -120,6 +120,7 @@ def arguments(
             "labels": text.ids if labels else None,
             "lengths": real.sum(dim=1),
             "segments": None if optional else text.real.long(),
+            "first position": None if optional else 0,
         }[role]
         if value is not None or not optional:
             given[name] = value

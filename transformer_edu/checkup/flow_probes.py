@@ -117,8 +117,7 @@ def _leak(seen: Tensor, *, is_masked: bool) -> Found:
 def context(subject: Subject) -> Found:
     seen = influence(subject)
     if subject.has_source:
-        moves = influence(subject, stream=1).any(dim=0)
-        if not moves.any():
+        if not (moves := influence(subject, stream=1).any(dim=0)).any():
             return "the source has no effect"
         if not moves.all():
             return "the source is cut off", int((~moves).sum()), len(moves)
@@ -139,7 +138,7 @@ def padding(subject: Subject, *, stream: int = 0, left: bool = False) -> Found:
     share = subject.gradient(padded, padded.real, stream=stream)[~padded.stream(stream)[1]].max()
     if share <= LEAST_GRADIENT and (left or not moved):
         return "padding shifts positions" if moved else HEALTHY
-    if left and not subject.masks:
+    if left and subject.convention == "none" and "padding" not in [x.role for x in subject.masks]:
         return "nothing hides left padding"
     if not subject.knows_padding:
         return "nothing hides padding", moved, share

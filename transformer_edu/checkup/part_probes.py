@@ -42,14 +42,13 @@ def gradients(subject: Subject) -> Found:
         outputs = [each for _, each in found if each.requires_grad]
         total = sum(each.sin().sum() for each in outputs)  # any function of them
     weights = {n: each for n, each in subject.model.named_parameters() if each.requires_grad}
-    given = [*weights.values()]
-    found = torch.autograd.grad(total, given, allow_unused=True) if outputs else [None] * len(given)
+    given, found = [*weights.values()], [None] * len(weights)
+    found = torch.autograd.grad(total, given, allow_unused=True) if outputs else found
     pairs = zip(weights, found, strict=True)
     idle = [name for name, each in pairs if each is None or (each.dim() > 1 and not each.any())]
-    if not idle:
-        return HEALTHY, len(weights)
     what = "experts" if all("expert" in name for name in idle) else "parameters"
-    return f"{what} get no gradient", len(idle), len(weights), idle[0]
+    found = f"{what} get no gradient", len(idle), len(weights), *idle[:1]
+    return found if idle else (HEALTHY, len(weights))
 
 
 def tied(subject: Subject) -> Found:
@@ -115,12 +114,11 @@ def unsure(subject: Subject) -> Found:
 def depth(subject: Subject) -> Found:
     stacks = _stacks(subject, subject.text())
     for path, (_, *vectors) in stacks.items():
-        last, layers = vectors[-1], len(vectors)
-        growth = (last.norm() / vectors[0].norm()).item() ** (1 / (layers - 1))
+        growth = ((last := vectors[-1]).norm() / vectors[0].norm()).item() ** (1 / len(vectors[1:]))
         if growth > GROWTH:
             return "depth explodes", path, growth
         within = (last - last.mean(dim=1, keepdim=True)).norm()
-        kept = (within / (last - last.mean(dim=(0, 1))).norm()).item() ** (1 / layers)
+        kept = (within / (last - last.mean(dim=(0, 1))).norm()).item() ** (1 / len(vectors))
         if kept < ALIKE:
             return "depth makes all positions alike", path, kept
     return HEALTHY, ", ".join(stacks)

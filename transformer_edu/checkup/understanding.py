@@ -29,16 +29,15 @@ def understand(subject: Subject) -> None:
         except Exception as error:  # whatever a model raises when it is asked wrongly
             failure = failure or (error, way)
             continue
-        # Rows that see each other are no sign of a batch on the second axis.
         if best is None or (sum(scores) > sum(best[0]) and (scores[0] or not subject.swapped)):
-            best = scores, way
+            best = scores, way  # rows that see each other are no sign of a batch on axis 1
         if all(best[0]):
             break
     if failure and not failure[1][0] and (best is None or best[1][0]):
         subject.swapped, subject.convention = failure[1]
         with suppress(Exception):  # three words may have positions where more have none
             subject.answer(subject.text(3, batch=2))
-            best, said = None, f"asked for {LENGTH + MORE} positions, it raised"
+            best, said = None, f"it must answer at {LENGTH + MORE} positions, and raised"
     if best is None:
         raise subject.refusal(f"{said} {type(failure[0]).__name__}: {failure[0]}")
     subject.swapped, subject.convention = best[1]
@@ -66,8 +65,10 @@ def _learn_sizes(subject: Subject) -> None:
     """Learn from a trial which tables read the ids, and whether the answers are logits."""
     watch, answers = subject.watched(subject.text(batch=2))
     if answers.size(1) == 1 and any(each.role == "labels" for each in subject.parameters):
-        subject.labels = True  # without labels some models answer for the last position only
-        watch, answers = subject.watched(subject.text(batch=2))
+        with suppress(Exception):  # a classifier wants other labels
+            subject.labels = True  # without labels some models answer for the last position only
+            watch, answers = subject.watched(subject.text(batch=2))
+        subject.labels = answers.size(1) > 1
     for stream, tables in enumerate(watch.tables):  # a table may have rows that no token needs
         size = max(tables, default=subject.known_size or answers.size(-1))
         subject.sizes[stream] = min(size, subject.known_size or size)

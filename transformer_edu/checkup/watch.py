@@ -133,8 +133,7 @@ class Watch(TorchFunctionMode):
     def _note(self, scores: Tensor) -> None:
         """Note scores, which something must have divided by √width, whole or in two halves."""
         factors, width, self._factors = self._factors, self._width, set()
-        seen = scores.abs() < HIDDEN
-        if not self.streams or not seen.any():
+        if not self.streams or not (seen := scores.abs() < HIDDEN).any():
             return
         self.attentions += 1
         if scores.shape[-2:] == (self.streams[0].size(1),) * 2:
@@ -143,7 +142,7 @@ class Watch(TorchFunctionMode):
         spread = (scores - scores[..., :1])[seen].abs().max() / scores[seen].abs().max()
         self.spread, deviation = max(self.spread, spread.item()), scores[seen].std().item()
         self.deviation = max(self.deviation, deviation)
-        ways = [width**power for power in (0.5, -0.5, 0.25, -0.25)]
+        ways = [max(width, 1) ** power for power in (0.5, -0.5, 0.25, -0.25)]
         if width > 1 and not any(abs(each / way - 1) < 1e-3 for each in factors for way in ways):
             self.undivided = max(self.undivided, deviation)
 

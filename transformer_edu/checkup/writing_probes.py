@@ -210,7 +210,8 @@ def loss_padding(subject: Subject) -> Found:
 
 def entropy(subject: Subject) -> Found:
     _, times, _ = _taught(subject)
-    return "the loss is not the cross-entropy" if times > TOO_SMALL else HEALTHY, times
+    name = "the loss has no softmax" if times == torch.inf else "the loss is not the cross-entropy"
+    return name if times > TOO_SMALL else HEALTHY, times
 
 
 def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, float]:
@@ -256,7 +257,8 @@ def _taught(subject: Subject, *, least: int = 1) -> tuple[list[tuple], float, fl
             p, gradient = p.transpose(0, 1), gradient.transpose(0, 1)
         trained = gradient.abs().amax(dim=-1) > 1e-6 * gradient.abs().max()
         (lowest, label), (highest, raised) = gradient.min(dim=-1), gradient.max(dim=-1)
-        smaller += ((1 - p.gather(-1, label[..., None])[..., 0]) / -lowest)[trained].tolist()
+        times = ((1 - p.gather(-1, label[..., None])[..., 0]) / -lowest)[trained]
+        smaller += times.where((gradient.sum(dim=-1) > lowest / 2)[trained], torch.inf).tolist()
         for i, j in trained.nonzero().tolist():  # a call may read any of the rows
             row = max(rows[i:] + rows[:i], key=lambda row: len({*row} & {*whole[i].tolist()}))
             place = row.index(ids[i, j]) if ids[i, j] in row else len(row)

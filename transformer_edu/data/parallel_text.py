@@ -52,10 +52,12 @@ def read_parallel(source_path: str | os.PathLike, target_path: str | os.PathLike
     Raises:
         TypeError: If an argument is not a path.
         OSError: If a file cannot be read, or is a damaged archive.
-        ValueError: If a file is not UTF-8, the files have different numbers of lines, or no pair
-            has two sides.
+        ValueError: If a file is not UTF-8, both are one file, they have different numbers of lines,
+            or no pair has two sides.
     """
     sources, targets = read_lines(source_path), read_lines(target_path)
+    if os.path.samefile(source_path, target_path):
+        raise ValueError(f"source and target must be two files, got {source_path} for both")
     if len(sources) != len(targets):
         got = f"{len(targets):,} and {len(sources):,}"
         raise ValueError(f"{target_path} must have as many lines as {source_path}, got {got}")

@@ -161,6 +161,8 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
         TypeError, ValueError: If the preset is unknown, or a choice cannot be trained with.
     """
     given = {name: value for name, value in given.items() if value is not None}
+    if given.keys() & {"source", "target"}:
+        given.setdefault("task", "files")
     if preset is None:
         preset = "toy" if given.get("task") in TOY_TASKS else "tiny"
     require_choice("preset", preset, PRESETS)

@@ -201,7 +201,7 @@ def require_labels(logits: Tensor, label_ids: Tensor) -> None:
     if logits.dim() != 3:
         wanted = "(batch, target position, vocabulary)"
         raise ValueError(f"logits must have shape {wanted}, got {tuple(logits.shape)}")
+    if (shape := getattr(label_ids, "shape", logits.shape[:2])) != logits.shape[:2]:
+        wanted = f"{tuple(logits.shape[:2])} to fit the logits"
+        raise ValueError(f"label_ids must have shape {wanted}, got {tuple(shape)}")
     require_token_ids("label_ids", label_ids, logits.size(-1))
-    if label_ids.shape != logits.shape[:2]:
-        wanted, got = f"{tuple(logits.shape[:2])} to fit the logits", tuple(label_ids.shape)
-        raise ValueError(f"label_ids must have shape {wanted}, got {got}")

@@ -62,6 +62,7 @@ ANSWERS = {
     "7.1": Answers(
         LAYER,
         right=[
+            "= FeedForward(d_model, d_ff) → = FeedForward(d_model, d_ff); self.feed_forward.dropout = nn.Dropout(0.0)",
             f"x = {FIRST} → y = {FIRST} && return self.around_feed_forward(x → return self.around_feed_forward(y",
             f"{BOTH} → return self.around_feed_forward({FIRST}, self.feed_forward)",
             f"{SECOND} → self.around_feed_forward(x, lambda y: self.feed_forward(y))",
