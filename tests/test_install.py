@@ -1,8 +1,10 @@
 """Installing: which PyTorch comes, and what is said without a network."""
 
+import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -129,3 +131,19 @@ def test_an_environment_that_cannot_be_written_is_said_in_one_sentence(monkeypat
     monkeypatch.setattr(tools.install, "install", refused)
     assert tools.install.main(["lab"]) == 1
     assert capsys.readouterr().err == "The install stopped: Permission denied, constraints.txt.\n"
+
+
+def test_a_full_disk_forgets_no_choice_and_names_the_file(tmp_path, monkeypatch):
+    file = tmp_path / "chosen-torch.txt"
+    tools.install.write_whole(file, "torch==2.12.0+cpu")
+
+    def fill(path: Path, text: str, encoding: str) -> None:
+        with path.open("w", encoding=encoding):  # which empties it
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill)
+    with pytest.raises(OSError, match="No space left") as refused:
+        tools.install.write_whole(file, "torch==2.13.0")
+    assert refused.value.filename == str(file)
+    assert file.read_text() == "torch==2.12.0+cpu"
+    assert [*tmp_path.iterdir()] == [file]

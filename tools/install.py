@@ -145,6 +145,17 @@ def pip_install(*arguments: str, log: Path) -> None:
     log.unlink(missing_ok=True)
 
 
+def write_whole(file: Path, text: str) -> None:
+    """Write a file whole or not at all, also on a full disk, and name it in an error."""
+    half = file.with_name(f"{file.name}.half")
+    try:
+        half.write_text(text, encoding="utf-8")
+        os.replace(half, file)
+    except OSError as error:
+        half.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(file)) from error
+
+
 def install(extras: str, torch: str, environment: Path) -> None:
     """Install PyTorch, if one was chosen, and then the package with these extras.
 
@@ -165,11 +176,11 @@ def install(extras: str, torch: str, environment: Path) -> None:
         pip_install(*arguments, log=log)
         if not torch_version():
             raise InstallError(f"TORCH must name a PyTorch that pip can install, got {torch}")
-        remembered.write_text(f"torch=={torch_version()}", encoding="utf-8")
+        write_whole(remembered, f"torch=={torch_version()}")
     chosen = remembered.read_text(encoding="utf-8") if remembered.exists() else ""
     versions = environment / "constraints.txt"
     tested = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    versions.write_text(constraints(tested, chosen), encoding="utf-8")
+    write_whole(versions, constraints(tested, chosen))
     pip_install("--editable", f".[{names}]", "--constraint", str(versions), log=log)
 
 

@@ -275,7 +275,7 @@ def _write(name: str, source: str) -> str:
     if unknown := needed_names(source) - bound_names(before) - OURS.keys():
         raise LookupError(
             f"it uses {', '.join(sorted(unknown))}, which the file does not have (import or define "
-            "it in the class)"
+            "it inside the method that uses it)"
         )
     names = list(OURS)
     if early := needed_at_once(source).intersection(names[names.index(name) :]):
@@ -349,7 +349,7 @@ def _replace_unfinished(page: Page) -> str:
         name, ours = section.name, OURS[section.name]
         if missing := missing_part(section.text, name, expected=ours):
             section.whose, section.text = COURSE, with_class(section.text, name, ours)
-            said += f"Your {name} {missing} yet, so the course's class is used instead. "
+            said += f"The {name} in {FILE} {missing} yet, so the course's class is used instead. "
     return said
 
 

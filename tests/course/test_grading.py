@@ -378,6 +378,7 @@ def test_a_file_that_the_command_has_not_written_is_kept_unless_told_to(
     assert Path(name).read_text() == "my own notes"
     missing = "error: q1.ipynb: The notebook has no exercise of the course.\n"
     assert folder_of_answers(capsys, "q1.ipynb", "--overwrite") == (1, missing)
+    assert Path("grades.bak").read_text() == "my own notes"
     assert folder_of_answers(capsys, "q1.ipynb") == (1, missing)  # by now it is the command's own
     assert "q1.ipynb" in Path(name).read_text(encoding="utf-8")
     with open(name, "a", encoding="utf-8") as file:

@@ -174,7 +174,7 @@ def test_an_unfinished_class_gives_way_when_later_ones_build_on_it(capsys):
     keep(written_in_a_cell(WITHOUT_MASK))
     assert "Attention: yours" in kept()
     parts = my_parts()
-    assert "Your Attention does not take mask yet" in capsys.readouterr().out
+    assert f"The Attention in {FILE} does not take mask yet" in capsys.readouterr().out
     assert "mask" in parts.Attention.forward.__code__.co_varnames
     assert WITHOUT_MASK in kept()
 
@@ -291,7 +291,8 @@ def test_a_class_that_needs_more_than_the_file_has_is_not_kept(before, after, un
     setup = "from math import sqrt\n\nBase = nn.Module\n"
     keep(written_in_a_cell(f"{setup}\n{source}"))
     said = capsys.readouterr().out
-    wanted = f"it uses {unknown}, which the file does not have (import or define it in the class)."
+    wanted = f"it uses {unknown}, which the file does not have (import or define it inside the "
+    wanted += "method that uses it)."
     assert wanted in said
     assert not Path(FILE).exists()
 
@@ -303,7 +304,7 @@ def test_a_class_renamed_in_the_file_gives_way_with_one_sentence(capsys):
     capsys.readouterr()
     parts = my_parts()
     said = capsys.readouterr().out
-    assert "Your FeedForward is not in its section yet" in said and said.count("\n") == 1
+    assert f"The FeedForward in {FILE} is not in its section yet" in said and said.count("\n") == 1
     assert "Yours: Attention." in said and parts.Attention.__doc__.startswith("My scaled")
     assert parts.FeedForward.__doc__ == our_transformer.FeedForward.__doc__
 

@@ -158,6 +158,8 @@ def _memory(name: str, chosen: argparse.Namespace) -> Iterator[BinaryIO]:
         except OSError:
             pass
         if chosen.overwrite and (present := content_of(path)) is not None:
+            if not _is_own(path):
+                print(f"{path} is kept as {back_up(path)}", flush=True)
             _remember(memory, present)
         yield memory
 
