@@ -43,6 +43,7 @@ HINTS = {
     "parameters get no gradient": "forward does not use all of them, or detach() or "
     "no_grad() stops the gradient.",
     "the loss is not the cross-entropy": "The loss wants logits, not probabilities.",
+    "the loss has no softmax": "F.nll_loss wants log_softmax; F.cross_entropy has both.",
 }
 
 

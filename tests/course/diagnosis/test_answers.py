@@ -304,7 +304,7 @@ ANSWERS = {
             f"{CROSS_ENTROPY} → F.mse_loss("
             "logits, F.one_hot(labels, logits.size(-1)).float())": "at what becomes of the logits",
             f"{CROSS_ENTROPY} → F.nll_loss("
-            "logits.transpose(1, 2), labels, ignore_index=0)": "should be the mean",
+            "logits.transpose(1, 2), labels, ignore_index=0)": "F.nll_loss wants log_softmax",
             "logits = → with torch.no_grad():\n        logits =": "has no gradient",
             "reads) → reads).detach()": "has no gradient",
             "target_ids[:, 1:] → target_ids[:, 1:]; labels[labels == 0] = -100 && , ignore_index=0 →": "change a clone",
