@@ -23,7 +23,7 @@ def table(name: str) -> dict[str, dict[str, str]]:
 
 NAMES = {meaning: re.compile(row["pattern"], re.I) for meaning, row in table("names").items()}
 OF_TARGET, NO_LOGITS = NAMES["of the target"], NAMES["in an answer, not the logits"]
-ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments", "first position")
+ROLES = ("left out", "padding", "attention", "positions", "lengths", "segments", "offset")
 CONVENTIONS = table("conventions")  # what hides where: values and shape of the masks
 
 
@@ -120,7 +120,7 @@ def arguments(
             "labels": text.ids if labels else None,
             "lengths": real.sum(dim=1),
             "segments": None if optional else text.real.long(),
-            "first position": None if optional else 0,
+            "offset": None if optional else 0,
         }[role]
         if value is not None or not optional:
             given[name] = value

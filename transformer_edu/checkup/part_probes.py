@@ -42,8 +42,8 @@ def gradients(subject: Subject) -> Found:
         outputs = [each for _, each in found if each.requires_grad]
         total = sum(each.sin().sum() for each in outputs)  # any function of them
     weights = {n: each for n, each in subject.model.named_parameters() if each.requires_grad}
-    given, found = [*weights.values()], [None] * len(weights)
-    found = torch.autograd.grad(total, given, allow_unused=True) if outputs else found
+    given = [*weights.values()]
+    found = torch.autograd.grad(total, given, allow_unused=True) if outputs else [None] * len(given)
     pairs = zip(weights, found, strict=True)
     idle = [name for name, each in pairs if each is None or (each.dim() > 1 and not each.any())]
     what = "experts" if all("expert" in name for name in idle) else "parameters"

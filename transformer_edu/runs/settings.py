@@ -155,7 +155,7 @@ def choose_settings(preset: str | None = None, **given: object) -> RunSettings:
 
     Args:
         preset: A name in PRESETS; None is toy for toy tasks and tiny for text.
-        given: Choices by name; None leaves the preset's.
+        given: Choices by name; None leaves the preset's. A source or target means the task files.
 
     Raises:
         TypeError, ValueError: If the preset is unknown, or a choice cannot be trained with.
