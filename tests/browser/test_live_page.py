@@ -127,6 +127,24 @@ def test_what_is_typed_is_translated_as_by_pytorch(open_live, translator):
     assert tokens[-1] == "end" and len(tokens) > 5
 
 
+def test_a_sentence_chosen_before_the_first_translation_is_the_one_that_is_replaced(
+    chromium, address, translator
+):
+    page, asked = chromium.new_page(), []
+    page.route("**/translator.bin", lambda route: asked.append(route))
+    page.goto(f"{address}/live/index.html")
+    expect(page.locator("#text")).to_have_value(CAR)
+    page.locator("#text").select_text()
+    while not asked:
+        page.wait_for_timeout(20)
+    asked[0].continue_()
+    writes(page, greedy(translator, CAR))
+    page.keyboard.insert_text(BOOK)
+    writes(page, greedy(translator, BOOK))
+    expect(page.locator("#text")).to_have_value(BOOK)
+    page.close()
+
+
 def test_a_word_appears_while_the_others_are_still_written(open_live):
     page = open_live()
     boxes(page)

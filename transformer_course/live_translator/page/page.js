@@ -5,6 +5,7 @@ class Page {
   constructor() {
     this.place = placeOf(location.hash);
     this.sentence = new Sentence(this);
+    this.sentence.showText();
     this.experiments = new Experiments(this);
     this.tour = new Tour(this);
     this.stop = new AbortController();
@@ -113,6 +114,7 @@ class Page {
   async go(changes) {
     this.place = { ...this.place, ...changes };
     this.place.text = wellFormed(this.place.text);
+    this.sentence.showText();
     clearTimeout(this.keeping); // browsers refuse an address for every key
     this.keeping = setTimeout(() => history.replaceState(null, "", addressOf(this.place)), 200);
     this.tour.show();

@@ -23,6 +23,12 @@ class Sentence {
       page.go({ text: example, begin: [], at: null, word: null, row: null, key: null }))));
   }
 
+  // At once: written later, it would come between the keys of a reader who types.
+  showText() {
+    const text = find("text"), given = this.page.place.text;
+    if (wellFormed(text.value) !== given) text.value = given;
+  }
+
   // While it is written: the tokens so far. Those that are there already stay as they are.
   showGerman(tokens, finished) {
     const { place } = this.page, all = finished ? [...tokens, "</s>"] : tokens;
@@ -53,7 +59,6 @@ class Sentence {
     const { place, at } = this.page;
     this.weights = weights;
     const text = find("text");
-    if (text.value !== place.text) text.value = place.text;
     text.style.height = "auto";
     text.style.height = `${text.scrollHeight + 2}px`;
     [...this.german.children].forEach((chip, each) =>
