@@ -16,6 +16,7 @@ from tools.install import ROOT, InstallError, constraints, install, known_extras
     ("torch", "arguments"),
     [
         ("2.13.0+cpu", ["torch==2.13.0+cpu"]),
+        ("2.13.0 --index-url https://example.org/cpu", ["torch==2.13.0", "--index-url", "https://example.org/cpu"]),
         ("torch>=2.12,<3", ["torch>=2.12,<3"]),
         ("torch --index-url https://example.org/cpu", ["torch", "--index-url", "https://example.org/cpu"]),
         ("https://example.org/torch.whl", ["https://example.org/torch.whl"]),
@@ -104,6 +105,17 @@ def test_a_chosen_pytorch_replaces_the_tested_one_and_nothing_else():
     assert [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]] == [
         ("torch==2.13.0", "torch==2.12.0+cpu")
     ]
+
+
+@pytest.mark.parametrize(
+    "kept", [b"", b"torch==2.", b"\xff\xfe\0", rb"torch==2.13.0\g<1>", b"numpy==2"]
+)
+def test_a_damaged_choice_is_named_before_anything_is_installed(tmp_path, capsys, kept):
+    file = tmp_path / "chosen-torch.txt"
+    file.write_bytes(kept)
+    with pytest.raises(InstallError, match=f"^{file} must hold torch== and a version: choose it"):
+        install("lab", "", tmp_path)
+    assert capsys.readouterr().out == "" and file.read_bytes() == kept
 
 
 def test_no_network_is_said_in_one_sentence_before_anything_is_installed():

@@ -26,6 +26,7 @@ NO_CONNECTION = re.compile(
 )
 # A requirement, or the end of a path or an address; torchvision and torch-geometric are none.
 NAMES_TORCH = re.compile(r"(?i)(py)?torch($|[^\w.-]|-v?\d|\.(whl|git|zip|tar))")
+VERSION = re.compile(r"\d\w*([.+]\w+)*")
 LONGEST = 80  # characters of a value that a message repeats
 NO_NETWORK = (
     "No network: pip cannot reach its package index, so connect this computer to the internet "
@@ -63,8 +64,6 @@ def torch_arguments(torch: str) -> list[str]:
     Raises:
         InstallError: If the value names no PyTorch, or a wheel that does not exist.
     """
-    if re.fullmatch(r"\d[\w.+]*", torch):
-        return [f"torch=={torch}"]
     got = torch if len(torch) <= LONGEST else f"{torch[:LONGEST]}… ({len(torch):,} characters)"
     exists = False
     with suppress(OSError, RuntimeError):  # such as a name that is too long, or nobody's home
@@ -78,6 +77,8 @@ def torch_arguments(torch: str) -> list[str]:
         arguments = shlex.split(re.sub(r"^(\S*python\S* -m )?pip3? install ", "", torch))
     except ValueError as error:
         raise InstallError(f"TORCH must be what pip install takes, got {got}: {error}") from None
+    if arguments and VERSION.fullmatch(arguments[0]):
+        arguments[0] = f"torch=={arguments[0]}"
     if {"install", "uninstall"} & set(arguments):
         raise InstallError(f"TORCH must be what stands after pip install, got {got}")
     ends = [re.split(r"[/\\]", each)[-1] for each in arguments]
@@ -89,6 +90,20 @@ def torch_arguments(torch: str) -> list[str]:
 def constraints(tested: str, chosen: str) -> str:
     """The text of constraints.txt with the chosen PyTorch, if any, in place of the tested one."""
     return re.sub(r"(?m)^torch==.*$", chosen, tested) if chosen else tested
+
+
+def remembered_torch(file: Path) -> str:
+    """The requirement of the PyTorch that was chosen earlier, empty when none was.
+
+    Raises:
+        InstallError: If the file holds another text.
+    """
+    if not file.exists():
+        return ""
+    name, _, version = file.read_text(encoding="utf-8", errors="replace").partition("==")
+    if name != "torch" or not VERSION.fullmatch(version):
+        raise InstallError(f"{file} must hold torch== and a version: choose it again with TORCH=…")
+    return f"{name}=={version}"
 
 
 def known_extras(extras: str) -> list[str]:
@@ -170,14 +185,15 @@ def install(extras: str, torch: str, environment: Path) -> None:
     names = ",".join(known_extras(extras))
     log, remembered = environment / "install.log", environment / "chosen-torch.txt"
     arguments = torch_arguments(torch) if torch else []
+    chosen = "" if arguments else remembered_torch(remembered)
     print(size_note(sys.platform, torch, bool(torch_version())), flush=True)
     check_network()
     if arguments:
         pip_install(*arguments, log=log)
         if not torch_version():
             raise InstallError(f"TORCH must name a PyTorch that pip can install, got {torch}")
-        write_whole(remembered, f"torch=={torch_version()}")
-    chosen = remembered.read_text(encoding="utf-8") if remembered.exists() else ""
+        chosen = f"torch=={torch_version()}"
+        write_whole(remembered, chosen)
     versions = environment / "constraints.txt"
     tested = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     write_whole(versions, constraints(tested, chosen))

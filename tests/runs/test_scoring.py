@@ -44,6 +44,14 @@ def test_the_command_prints_part_scores_and_signatures(text_run, capsys):
         assert f"case:{case}" in line
 
 
+def test_the_score_of_a_run_that_has_not_ended_is_said_to_be_one(tmp_path, text_run, capsys):
+    folder = tmp_path / "unfinished"
+    shutil.copytree(text_run, folder)
+    (folder / "model.safetensors").unlink()
+    assert main([str(folder), "--beam", "1"]) == 0
+    assert " sentences by an unfinished run, beam 1" in capsys.readouterr().out.splitlines()[0]
+
+
 def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_run, text_files):
     exported = RunFolder(tmp_path)
     assert settings_of_texts(exported, None, None, None).task == "multi30k"
