@@ -1,10 +1,14 @@
 """Looking at a model leaves it as it was."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch import nn
 
+from tests.small_model import small_transformer
 from transformer_edu.generation.evaluation_mode import evaluation_mode
+from transformer_edu.generation.greedy import greedy_search
 
 
 @pytest.fixture
@@ -39,6 +43,27 @@ def test_an_error_inside_restores_the_modes_too(model, error):
         raise error
     assert [module.training for module in model.modules()] == modes
     assert torch.is_grad_enabled()
+
+
+def test_blocks_that_overlap_in_threads_do_not_end_each_other(model):
+    modes = [module.training for module in model.modules()]
+    blocks = [evaluation_mode(each) for each in (model, model, model[1])]
+    threads = [ThreadPoolExecutor(1) for _ in blocks]
+    for thread, block in zip(threads, blocks, strict=True):
+        thread.submit(block.__enter__).result()
+    for thread, block in zip(threads, blocks, strict=True):
+        assert not any(module.training for module in model[1].modules())
+        thread.submit(block.__exit__, None, None, None).result()
+    assert [module.training for module in model.modules()] == modes
+
+
+def test_threads_write_alike_and_leave_a_model_in_training():
+    model, source_ids = small_transformer(11, dropout=0.5).train(), torch.tensor([[4, 5, 6, 7]])
+    expected = greedy_search(model, source_ids)
+    with ThreadPoolExecutor(4) as threads:
+        written = list(threads.map(lambda _: greedy_search(model, source_ids), range(40)))
+    assert written == [expected] * 40
+    assert all(module.training for module in model.modules())
 
 
 def test_what_is_no_module_is_refused():

@@ -43,6 +43,7 @@ def bleu_of_words(hypotheses: list[str], references: list[str]) -> float:
 
 def test_the_same_texts_score_100_and_no_common_word_scores_0():
     assert corpus_bleu(REFERENCES, REFERENCES).score == 100
+    assert corpus_bleu(iter(REFERENCES), iter(REFERENCES)).score == 100
     assert corpus_bleu(["x"] * 3, REFERENCES).score == 0
 
 

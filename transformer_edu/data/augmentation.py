@@ -125,10 +125,8 @@ class RandomSplits:
 
     def encode_some(self, texts: Sequence[str], ids: Sequence[list[int]]) -> list[list[int]]:
         """Token ids of texts: half of them are split at random, the others keep theirs."""
-        return [
-            self.encode(text) if self.rng.random() < SPLIT else plain
-            for text, plain in zip(texts, ids, strict=True)
-        ]
+        both = zip(texts, ids, strict=True)
+        return [self.encode(text) if self.rng.random() < SPLIT else plain for text, plain in both]
 
     def encode(self, text: str) -> list[int]:
         """Token ids whose pieces spell the text, split at random."""

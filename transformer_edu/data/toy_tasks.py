@@ -78,11 +78,9 @@ def number_words_task(
     if train_size < len(dictionary):
         raise ValueError(f"train_size must be at least {len(dictionary)}, got {train_size}")
     drawn = _draw_numbers(sum(sizes) - len(dictionary), dictionary, seed)
-    vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
-    pairs = [
-        (vocabulary.encode(english_words(number)), vocabulary.encode(german_words(number)))
-        for number in [*dictionary, *drawn]
-    ]
+    encode = (vocabulary := Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])).encode
+    numbers = [*dictionary, *drawn]
+    pairs = [(encode(english_words(each)), encode(german_words(each))) for each in numbers]
     return _split("number words", vocabulary, pairs, sizes)
 
 

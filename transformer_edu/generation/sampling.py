@@ -6,6 +6,7 @@ Met in notebooks/12_generation.ipynb.
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import compress
 
 import torch
 import torch.nn.functional as F
@@ -168,14 +169,10 @@ def _draw_rows(
         targets.append(next_ids)
         for row, token_id in zip(rows, next_ids.tolist(), strict=True):
             written[row].append(token_id)
-        going_on = [
-            place
-            for place, row in enumerate(rows)
-            if written[row][-1] != targets.end_id and step < limits[row]
-        ]
-        if 0 < len(going_on) < len(rows):
-            targets.keep(torch.tensor(going_on, device=next_ids.device))
-        rows = [rows[place] for place in going_on]
+        goes_on = [written[row][-1] != targets.end_id and step < limits[row] for row in rows]
+        if 0 < sum(goes_on) < len(rows):
+            targets.keep(torch.tensor(goes_on, device=next_ids.device).nonzero()[:, 0])
+        rows = list(compress(rows, goes_on))
     return written
 
 

@@ -4,7 +4,7 @@ sacrebleu computes it, so the score is comparable with published ones. The lesso
 notebooks/15_translation.ipynb builds it from scratch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from transformer_edu.model.refusals import require_choice, require_flag, require_texts
@@ -27,8 +27,8 @@ class Bleu:
 
 
 def corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
+    hypotheses: Iterable[str],
+    references: Iterable[str],
     *,
     lowercase: bool = False,
     tokenize: str = "13a",
@@ -50,14 +50,14 @@ def corpus_bleu(
     """
     require_choice("tokenize", tokenize, TOKENIZERS)
     require_flag("lowercase", lowercase)
-    for name, texts in {"hypotheses": hypotheses, "references": references}.items():
-        require_texts(name, texts)
-    if len(hypotheses) == 0:
+    hypotheses = require_texts("hypotheses", hypotheses)
+    references = require_texts("references", references)
+    if not hypotheses:
         raise ValueError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
         got = f"{len(references):,} and {len(hypotheses):,}"
         raise ValueError(f"references must be as many as hypotheses, got {got}")
     # force: no warning about texts that are already split into words.
     metric = import_extra("sacrebleu").BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
-    result = metric.corpus_score(list(hypotheses), [list(references)])
+    result = metric.corpus_score(hypotheses, [references])
     return Bleu(min(100.0, result.score), str(metric.get_signature()))

@@ -145,6 +145,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("19.3", 2**30, "Divide by 2"),
         ("19.3", 2**17, "for one token"),
         ("19.3", 1.073741824, "10⁹ bytes"),
+        ("19.3", 1.07, "10⁹ bytes"),
         ("19.3", 7, "Multiply"),
         ("19.3", math.nan, "a number"),
     ],

@@ -126,10 +126,8 @@ def pick_precision(model: nn.Module) -> str:
 @cache
 def cpu_is_faster_in_bfloat16() -> bool:
     """Whether the quickest of three products takes at most 0.8 of the time that float32 takes."""
-    rounds = [
-        [product_seconds(dtype) for dtype in (torch.float32, torch.bfloat16)]
-        for _ in range(TIMED_ROUNDS)
-    ]
+    dtypes = torch.float32, torch.bfloat16
+    rounds = [[product_seconds(dtype) for dtype in dtypes] for _ in range(TIMED_ROUNDS)]
     wide, narrow = map(min, zip(*rounds, strict=True))
     return narrow <= WORTH_CONVERTING * wide
 
