@@ -386,6 +386,22 @@ def test_a_vector_of_another_sentence_takes_the_place_of_one(open_live, translat
 # ---- the tour, and addresses ---------------------------------------------------------------------
 
 
+def test_the_other_sentence_is_not_drawn_anew_while_it_is_typed(open_live):
+    page = open_live(place(text=CAR))
+    boxes(page)
+    page.locator("#patch summary").click()
+    field = page.get_by_role("textbox", name="The other sentence")
+    field.fill("Two blue")
+    page.evaluate("location.hash = '#at=1'")  # as what was asked for before, and comes now
+    expect(page.locator("#chosen")).to_contain_text("habe")
+    page.wait_for_timeout(500)
+    field.press_sequentially(" birds")
+    field.press("Enter")
+    taken = page.get_by_role("group", name="Take the vector of").get_by_text("birds")
+    expect(taken).to_be_visible()
+    expect(field).to_have_value("Two blue birds")
+
+
 @pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])
 def test_the_tour_asks_ten_questions(open_live, way):
     page = open_live(has_touch=way == "touch")

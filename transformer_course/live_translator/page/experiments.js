@@ -140,6 +140,8 @@ class Experiments {
     const set = (changes) => page.go({ patch: { ...patch, ...page.place.patch, ...changes } });
     const tokens = patch.text.trim() ? (await engine.look(patch.text, { target: [],
       values: ["nothing"] })).sourceTokens : [];
+    const typed = document.activeElement;
+    if (typed?.dataset.key === "patch text" && wellFormed(typed.value) !== patch.text) return;
     const at = Math.max(0, this.places.findIndex(([name]) => name === patch.name));
     fill(find("patch").querySelector("div"),
       h("p", {}, "The vector of one token of the other sentence takes the place of one of "
