@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 import tools.install
-from tools.install import ROOT, InstallError, constraints, install, known_extras, torch_arguments
+from tools.install import (
+    ROOT,
+    InstallError,
+    constraints,
+    install,
+    known_extras,
+    remembered_torch,
+    torch_arguments,
+)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +124,12 @@ def test_a_damaged_choice_is_named_before_anything_is_installed(tmp_path, capsys
     with pytest.raises(InstallError, match=f"^{file} must hold torch== and a version: choose it"):
         install("lab", "", tmp_path)
     assert capsys.readouterr().out == "" and file.read_bytes() == kept
+
+
+def test_a_choice_that_an_editor_has_saved_is_read(tmp_path):
+    (tmp_path / "chosen-torch.txt").write_bytes(b"torch==2.13.0+cpu\r\n")
+    assert remembered_torch(tmp_path / "chosen-torch.txt") == "torch==2.13.0+cpu"
+    assert remembered_torch(tmp_path / "nothing.txt") == ""
 
 
 def test_no_network_is_said_in_one_sentence_before_anything_is_installed():

@@ -100,7 +100,7 @@ def remembered_torch(file: Path) -> str:
     """
     if not file.exists():
         return ""
-    name, _, version = file.read_text(encoding="utf-8", errors="replace").partition("==")
+    name, _, version = file.read_text(encoding="utf-8", errors="replace").strip().partition("==")
     if name != "torch" or not VERSION.fullmatch(version):
         raise InstallError(f"{file} must hold torch== and a version: choose it again with TORCH=…")
     return f"{name}=={version}"

@@ -101,6 +101,7 @@ def _original(number: str, root: Path) -> tuple[Path, str]:
         for index in exercise_indices(notebook):
             if number_of(notebook, index) == number:
                 return lessons[0], notebook.cells[index].source
+        raise ResetError(f"{lessons[0].name} has no exercise {number}")
     wanted = "the number of one, as in `make reset EXERCISE=2.1`"
     raise ResetError(f"exercise must be {wanted}, got {number!r}")
 
@@ -112,7 +113,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.reset", description=about)
     parser.add_argument("exercise", help="its number, such as 2.1")
     try:
-        print(reset(parser.parse_args(arguments).exercise, ROOT / "work"))
+        exercise = re.sub(r"^0(?=\d)", "", parser.parse_args(arguments).exercise.strip())
+        print(reset(exercise, ROOT / "work"))
     except ResetError as error:
         report(f"error: {error}")
         return FAILED

@@ -177,6 +177,11 @@ def test_the_reach_counts_and_weighs_the_words_that_torch_finds(opened, neighbor
             assert re.findall(r"\d+%", said) == most
 
 
+def test_one_word_depends_on_itself(opened):
+    show = published_page(show_reach_live, paths, ["Yes"], torch.zeros(1, 1), word=0)
+    assert readout(opened(show)).startswith("After layer 3, “Yes” depends on 1 of 1 words.")
+
+
 def test_what_is_full_is_what_the_chosen_vector_can_depend_on(opened):
     page = opened(published_page(show_reach))
     page.get_by_label("4: two, after layer 2").click()  # one neighbor on each side

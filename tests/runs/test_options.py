@@ -89,6 +89,14 @@ def test_a_folder_with_weights_and_no_run_is_called_what_it_is(new):
         read("", new)
 
 
+@pytest.mark.parametrize("options", ["", "--resume"])
+def test_settings_of_something_else_are_called_what_they_are(new, options):
+    new.path.mkdir()
+    new.settings_file.write_text('{"editor.tabSize": 4}')
+    with pytest.raises(ValueError, match=r"settings\.json must hold a run's settings, got some"):
+        read(options, new)
+
+
 def test_there_must_be_a_run_to_resume(new):
     with pytest.raises(FileNotFoundError, match="run must be the folder of a run, got .*new"):
         read("--resume", new)

@@ -49,7 +49,8 @@ def test_the_score_of_a_run_that_has_not_ended_is_said_to_be_one(tmp_path, text_
     shutil.copytree(text_run, folder)
     (folder / "model.safetensors").unlink()
     assert main([str(folder), "--beam", "1"]) == 0
-    assert " sentences by an unfinished run, beam 1" in capsys.readouterr().out.splitlines()[0]
+    said = "has no model.safetensors, so best.safetensors is read: its best weights so far"
+    assert capsys.readouterr().err == f"{folder} {said}\n"
 
 
 def test_exported_weights_mean_multi30k_unless_a_task_is_named(tmp_path, text_run, text_files):

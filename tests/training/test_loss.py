@@ -392,6 +392,25 @@ def test_batch_loss_leaves_out_the_padding_of_the_model(smallest, monkeypatch):
     assert torch.allclose(together, (5 * alone[0] + 2 * alone[1]) / 7, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        (lambda ids: ids + 99, ValueError, r"label_ids must be from 0 to \d+, got 1"),
+        (lambda ids: ids.masked_fill(ids == 0, -100), ValueError, "label_ids must .*, got -100"),
+        (lambda ids: ids[:, 1:], ValueError, "label_ids must have shape .* to fit the logits"),
+        (lambda ids: ids.float(), TypeError, "label_ids must be .*got .*float32"),
+    ],
+)
+@pytest.mark.parametrize("smallest", [2, 1000])
+def test_batch_loss_of_any_vocabulary_refuses_labels_that_are_none(
+    smallest, changed, error, message, monkeypatch
+):
+    monkeypatch.setattr(loss, "LARGE_VOCABULARY", smallest)
+    batch = replace(BATCH_OF_THREE, label_ids=changed(BATCH_OF_THREE.label_ids))
+    with pytest.raises(error, match=message):
+        batch_loss(Transformer(CONFIG), batch)
+
+
 def test_batch_loss_refuses_pairs():
     with pytest.raises(TypeError, match="batch must be a Batch, got list"):
         batch_loss(Transformer(CONFIG), [([4], [5])])

@@ -33,10 +33,14 @@ def test_the_average_of_a_run_translates_with_its_tokenizer(folder):
     assert translator.translate("a dog", width=1) == TOKENIZER.decode(written[0])
 
 
-def test_before_the_end_of_a_run_its_best_weights_are_used(folder):
+def test_before_the_end_of_a_run_its_best_weights_are_used_and_that_is_said(folder, capsys):
+    load_translator(folder)
+    assert capsys.readouterr().err == ""
     (folder / "model.safetensors").unlink()
     best = small_transformer(len(TOKENIZER), seed=1)
     assert same(weights(load_translator(folder).model), weights(best))
+    said = f"{folder} has no model.safetensors, so best.safetensors is read: its best weights so"
+    assert capsys.readouterr().err.startswith(said)
 
 
 def test_a_run_of_a_toy_task_has_its_words(folder):
@@ -62,5 +66,5 @@ def test_what_is_missing_damaged_or_of_another_model_is_refused(folder):
             load_translator(folder)
     words.unlink()
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"must hold tokenizer\.json or words\.json, got "):
         load_translator(folder)

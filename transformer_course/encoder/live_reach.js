@@ -3,7 +3,7 @@
 
 const { words, shares } = data; // shares[neighbors][word][layer - 1][input word]
 const size = words.length, layers = shares[0][0].length, last = size - 1;
-let { word } = data, layer = layers, neighbors = 1;
+let { word } = data, layer = layers, neighbors = Math.min(1, last);
 
 const share = (input) => shares[neighbors][word][layer - 1][input];
 const canAttend = (query, key) => Math.abs(query - key) <= neighbors;

@@ -28,7 +28,7 @@ TO_LEARN: tuple[tuple[dict[str, int], list[Pair], dict[tuple[Pair, ...], str]], 
         {(("p", "a"), ("pa", "p")): EVERY_PLACE, (("p", "a"), ("p", "a")): EVERY_PLACE},
     ),
     (
-        {"hi": 9, "in": 4, "hin": 1},
+        {"hi": 9, "in": 4, "hin": 2},
         [("h", "i"), ("i", "n"), ("hi", "n")],
         {(("h", "i"), ("i", "n")): WHOLE_PIECES},
     ),
@@ -68,7 +68,8 @@ def check_learn_merges(answer: Callable[[dict[tuple[str, ...], int], int], list[
     except (ValueError, IndexError):
         raise AnswerError("When no pair is left, stop: there is nothing to choose from.") from None
     if merges != [("a", "b")]:
-        raise AnswerError(f"From 'ab' only one merge can be learned; your merges are {merges}.")
+        only = "The word 'ab', which comes once, gives exactly one merge"
+        raise AnswerError(f"{only}; your merges are {merges}.")
 
 
 def _learned(answer: Callable, words: Mapping[str, int], num_merges: int) -> list[Pair]:

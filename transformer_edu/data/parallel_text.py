@@ -198,22 +198,15 @@ def translation_task(
     for part in PARTS:
         given = getattr(parallel, part)
         splits = RandomSplits(tokenizer, bpe_dropout, Random(seed)) if part == "train" else None
-        fitting = [
-            (pair, text)
-            for pair, text in zip(_encode(given, tokenizer, splits), given, strict=True)
-            if 0 < len(pair[0]) < max_length and 0 < len(pair[1]) < max_length
-        ]
+        both = zip(_encode(given, tokenizer, splits), given, strict=True)
+        fitting = [(ids, text) for ids, text in both if all(0 < len(s) < max_length for s in ids)]
         if not fitting:
             wanted = f"a pair of at most {max_length} tokens a side"
             raise ValueError(f"{part} must hold {wanted}, got none")
         encoded[part], texts[part] = map(list, zip(*fitting, strict=True))
-    return TranslationTask(
-        name=name,
-        vocabulary=Vocabulary(tokenizer.tokens(range(len(SPECIAL_TOKENS), len(tokenizer)))),
-        **encoded,
-        tokenizer=tokenizer,
-        texts=ParallelText(**texts),
-    )
+    vocabulary = Vocabulary(tokenizer.tokens(range(len(SPECIAL_TOKENS), len(tokenizer))))
+    parts = encoded | {"texts": ParallelText(**texts)}
+    return TranslationTask(name=name, vocabulary=vocabulary, tokenizer=tokenizer, **parts)
 
 
 def _encode(pairs: list[TextPair], tokenizer: Tokenizer, splits: RandomSplits | None) -> list[Pair]:

@@ -71,7 +71,9 @@ def read_settings(chosen: argparse.Namespace, folder: RunFolder) -> RunSettings:
     given = {name: getattr(chosen, name) for name in names if getattr(chosen, name) is not None}
     given |= {n: os.path.abspath(given[n]) for n in ("source", "target") if given.get(n)}
     if not chosen.resume:
-        if (is_run := folder.holds_a_run()) or folder.results():
+        if is_run := folder.holds_a_run():
+            folder.read_settings()  # whoever else has a settings.json is told about it
+        if is_run or folder.results():
             go_on = "one: add --resume to go on with it, or begin another in another folder"
             got = f"{folder.path}, which holds {go_on if is_run else folder.results()[0]}"
             raise ValueError(f"out must be the folder of a new run, got {got}")

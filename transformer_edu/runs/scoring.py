@@ -57,8 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = settings_of_texts(folder, chosen.task, chosen.source, chosen.target)
     pairs = getattr(load_texts(settings), chosen.part)
     scores = score_translator(translator, pairs, width=chosen.beam, alpha=chosen.alpha)
-    count = f"{len(pairs):,} sentences{'' if folder.model.exists() else ' by an unfinished run'}"
-    print(f"{settings.task}, {chosen.part}, {count}, beam {chosen.beam}, alpha {chosen.alpha}")
+    task, count = settings.task, f"{len(pairs):,} sentences"
+    print(f"{task}, {chosen.part}, {count}, beam {chosen.beam}, alpha {chosen.alpha}")
     for case, found in scores.items():
         print(f"BLEU {found.score:.2f} {case}  {found.signature}")
     return 0

@@ -244,10 +244,8 @@ def _require_same_weights(
     path: str | os.PathLike, saved: dict[str, Tensor], model: nn.Module
 ) -> None:
     """Raise a CheckpointError if names, shapes or types differ from those of the model."""
-    kinds = (
-        {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors.items()}
-        for tensors in (saved, distinct_weights(model)[0])
-    )
+    both = saved, distinct_weights(model)[0]
+    kinds = ({n: f"{t.dtype} {tuple(t.shape)}" for n, t in tensors.items()} for tensors in both)
     require_same(path, *kinds, "weights.")
 
 
@@ -295,11 +293,8 @@ def _part(named: dict[str, object], prefix: str) -> dict[str, object]:
 
 def _history(tensors: dict[str, Tensor]) -> TrainingRun:
     """The records from their rows; the first number of a row is a step."""
-    records = (
-        [kind(int(step), *rest) for step, *rest in tensors[f"history.{name}"].tolist()]
-        for name, kind in HISTORY.items()
-    )
-    return TrainingRun(*records)
+    rows = ((kind, tensors[f"history.{name}"].tolist()) for name, kind in HISTORY.items())
+    return TrainingRun(*([kind(int(step), *rest) for step, *rest in each] for kind, each in rows))
 
 
 def _model_choices(model: nn.Module) -> dict[str, object]:

@@ -39,7 +39,7 @@ class TrainingConfig:
             are in float32.
         evaluate_every: Steps between two evaluations; the last step is always evaluated.
         evaluate_on: The most validation pairs that an evaluation uses.
-        seed: Determines the order of the pairs and what dropout drops.
+        seed: The order of the pairs and, unless threads train at once, what dropout drops.
         progress: Whether to show a progress bar, with the time that is left.
 
     Raises:

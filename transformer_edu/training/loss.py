@@ -115,15 +115,15 @@ def projected_loss(
     Returns:
         As for token_loss, with first derivatives only; backward works once.
     """
+    _require_label_ids(label_ids, decoded.shape[:2], projection.out_features)
     require_probability("label_smoothing", label_smoothing, below_one=True)
     real, kind = label_ids != padding_id, decoded.device.type
     decoded, weight, bias = decoded[real], projection.weight, projection.bias
     if torch.is_autocast_enabled(kind):
         narrow = torch.get_autocast_dtype(kind)
         decoded, weight, bias = (x.to(narrow) for x in (decoded, weight, bias))
-    total = _ChunkedCrossEntropy.apply(
-        decoded, weight, bias, label_ids[real].long(), label_smoothing
-    )
+    given = decoded, weight, bias, label_ids[real].long(), label_smoothing
+    total = _ChunkedCrossEntropy.apply(*given)
     return total / real.sum().clamp(min=1)
 
 
@@ -201,7 +201,12 @@ def require_labels(logits: Tensor, label_ids: Tensor) -> None:
     if logits.dim() != 3:
         wanted = "(batch, target position, vocabulary)"
         raise ValueError(f"logits must have shape {wanted}, got {tuple(logits.shape)}")
-    if (shape := getattr(label_ids, "shape", logits.shape[:2])) != logits.shape[:2]:
-        wanted = f"{tuple(logits.shape[:2])} to fit the logits"
-        raise ValueError(f"label_ids must have shape {wanted}, got {tuple(shape)}")
-    require_token_ids("label_ids", label_ids, logits.size(-1))
+    _require_label_ids(label_ids, logits.shape[:2], logits.size(-1))
+
+
+def _require_label_ids(label_ids: Tensor, shape: torch.Size, vocabulary_size: int) -> None:
+    """Refuse labels that are not a token of the vocabulary for each position."""
+    if (got := getattr(label_ids, "shape", shape)) != shape:
+        wanted = f"{tuple(shape)} to fit the logits"
+        raise ValueError(f"label_ids must have shape {wanted}, got {tuple(got)}")
+    require_token_ids("label_ids", label_ids, vocabulary_size)

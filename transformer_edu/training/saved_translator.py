@@ -10,13 +10,14 @@ from transformer_edu.model.special_ids import SPECIAL_TOKENS
 from transformer_edu.training.checkpoint import load_model
 from transformer_edu.training.checkpoint_file import CheckpointError
 from transformer_edu.training.machine.atomic_files import read_json, require_path
+from transformer_edu.training.machine.failures import report
 
 MODEL, BEST = "model.safetensors", "best.safetensors"  # a run in progress has only its best so far
 TOKENIZER, WORDS = "tokenizer.json", "words.json"  # words: of tasks that bring their own
 
 
 def load_translator(path: str | os.PathLike) -> Translator:
-    """Load the result of a run; before the run ends, its best weights so far.
+    """Load the result of a run; before the run ends its best weights so far, and say so.
 
     Args:
         path: The folder of a run, or any folder with model.safetensors and tokenizer.json.
@@ -33,6 +34,8 @@ def load_translator(path: str | os.PathLike) -> Translator:
     file = next((folder / name for name in (MODEL, BEST) if (folder / name).exists()), None)
     if file is None:
         raise FileNotFoundError(f"run must be a folder with {MODEL}, got {path}")
+    if file.name == BEST:
+        report(f"{folder} has no {MODEL}, so {BEST} is read: its best weights so far")
     model, tokens = load_model(file), load_tokens(folder)
     if model.config.vocabulary_size != len(tokens):
         got = f"{model.config.vocabulary_size} and {len(tokens)}"
@@ -48,6 +51,8 @@ def load_tokens(folder: Path) -> TextCoder:
         ValueError: If it is damaged.
     """
     if not (file := folder / WORDS).exists():
+        if not (folder / TOKENIZER).exists():
+            raise FileNotFoundError(f"{folder} must hold {TOKENIZER} or {WORDS}, got neither")
         return load_tokenizer(folder / TOKENIZER)
     try:
         if tuple((tokens := read_json(file))[: len(SPECIAL_TOKENS)]) == SPECIAL_TOKENS:

@@ -68,12 +68,12 @@ def by_pattern(word, pair):
     return tuple(re.sub(pattern, "".join(pair), " ".join(word)).split())
 
 
-def learner(count=counted, join=joined, *, stop=True, keep=True, as_pair=tuple):
+def learner(count=counted, join=joined, *, stop=True, rarest=1, keep=True, as_pair=tuple):
     def learn_merges(words, num_merges):
         merges = []
         for _ in range(num_merges):
             pairs = count(words)
-            if not pairs and stop:
+            if (not pairs and stop) or max(pairs.values()) < rarest:
                 break
             best = max(pairs, key=pairs.get)
             merges.append(as_pair(best))
@@ -192,6 +192,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("14.1", learner(keep=False), "keep every word's count"),
         ("14.1", learner(join=partial(joined, places=1)), "merge both places"),
         ("14.1", learner(join=replaced), "compare whole pieces"),
+        ("14.1", learner(rarest=2), "which comes once, gives exactly one merge"),
         ("14.1", learner(stop=False), "When no pair is left"),
         ("14.1", learner(as_pair="".join), "A merge is a pair"),
         ("14.1", lambda words, num_merges: 3, "a list of pairs; yours is int"),
