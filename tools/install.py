@@ -212,7 +212,8 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"The install stopped: {error.strerror}, {error.filename}.", file=sys.stderr)
+        where = "the output" if error.filename is None else error.filename
+        print(f"The install stopped: {error.strerror}, {where}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped: the same command goes on from here.", file=sys.stderr)

@@ -51,7 +51,7 @@ MISTAKES_IN_PYTHON = {
     "~ (operator.invert)": "A mask is boolean; yours holds other numbers.",
     "bitwise_and": "`&` joins boolean tensors; one of yours holds other numbers.",
     "Expected target size": "cross_entropy takes logits (batch, vocabulary, position) and labels "
-    "(batch, position).",
+    "(batch, position), with equally many positions.",
     "selected index k out of range": "topk(k) needs at least k numbers, and here there are fewer.",
 }
 NAN = "Some numbers are NaN, not a number: from 0/0, a row of -inf, or numbers that grew to inf."

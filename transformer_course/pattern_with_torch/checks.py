@@ -97,6 +97,8 @@ def check_make_batches(answer: Callable[[list[list[int]], int], list[Tensor]]) -
             raise AnswerError("Your function changes the caller's sequences: build new rows.")
         if not isinstance(batches, list) or not all(isinstance(b, Tensor) for b in batches):
             raise AnswerError("Return a list of tensors.")
+        if any(batch.is_floating_point() for batch in batches):
+            raise AnswerError("Token ids are whole numbers: torch.zeros needs dtype=torch.long.")
         rows = sum(map(len, batches))
         if rows < len(SEQUENCES):
             raise AnswerError(
@@ -148,6 +150,8 @@ def check_moved_prompts(answer: type[PytorchTransformer]) -> None:
             "In training, the logits are those of the unmoved source. Padding after the source "
             "moves nothing: F.pad(source_ids, (before, after)) puts it before."
         )
+    if len(moves) == 1:
+        raise AnswerError(f"All batches move by {min(moves)} columns: draw a new number for each.")
     if not moves == set(range(MOST + 1)):
         raise AnswerError(
             f"In {CALLS} batches the columns of padding were {sorted(moves)}; they should be 0 to "

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # torchrun's may come before the sentence
         report(
             f"error: another of the {process_count()} processes of this run has ended; "
-            f"to go on from the last evaluation: {PROGRAM} --out {quote(str(folder.path))} --resume"
+            f"to go on from the last evaluation: {way_on(folder)}"
         )
         return FAILED
 
@@ -115,13 +115,19 @@ def train_in_folder(
             f"{len(task.vocabulary):,} tokens, {weights:,} weights"
         )
     if not train_to_the_end(watcher, state, checkpoint):
-        report(f"Interrupted; to go on: {PROGRAM} --out {quote(str(folder.path))} --resume")
+        report(f"Interrupted; to go on: {way_on(folder)}")
         return INTERRUPTED
     processes.wait()
     for name, scores in finish(watcher, task).items():
         if processes.is_first:
             print(name, *(f"{measure} {value:.4g}" for measure, value in scores.items()))
     return 0
+
+
+def way_on(folder: RunFolder) -> str:
+    """The command that goes on with a run, by as many processes: others give other bits."""
+    several = f"torchrun --nproc-per-node {process_count()}" if process_count() > 1 else "python"
+    return f"{PROGRAM.replace('python', several)} --out {quote(str(folder.path))} --resume"
 
 
 def train_to_the_end(watcher: Watcher, state: TrainingState, checkpoint: Path | None) -> bool:
@@ -132,16 +138,10 @@ def train_to_the_end(watcher: Watcher, state: TrainingState, checkpoint: Path | 
         if checkpoint is not None:
             score_checkpoint(watcher, state)
         if not watcher.is_patience_over():
-            run = fit(
-                watcher.model,
-                state.task,
-                state.config,
-                optimizer=state.optimizer,
-                after_step=watcher,
-                checkpoint=watcher.folder.checkpoint if watcher.processes.is_first else None,
-                resume=checkpoint,
-                processes=watcher.processes,
-            )
+            kept = watcher.folder.checkpoint if watcher.processes.is_first else None
+            watched = {"after_step": watcher, "checkpoint": kept, "processes": watcher.processes}
+            how = {"optimizer": state.optimizer, "resume": checkpoint, **watched}
+            run = fit(watcher.model, state.task, state.config, **how)
     finally:
         watcher.end(run)
     return watcher.stopped_early or not run.interrupted

@@ -41,6 +41,10 @@ def make_batches(sequences, batch_size, *, fill=0):
     return batches
 
 
+def in_floats(sequences, batch_size):
+    return [batch.float() for batch in make_batches(sequences, batch_size)]
+
+
 def as_published(sequences, batch_size):
     batches = []
     for start in range(0, len(sequences) - batch_size, batch_size):
@@ -158,6 +162,7 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
             "shape must be",
         ),
         ("13.1", masks_but(tgt_mask=lambda s, t: torch.full((4, 4), math.nan)), "NaN"),
+        ("13.2", in_floats, "dtype=torch.long"),
         ("13.2", drops_the_last, "Of 7 sequences you return 6, in batches of 3"),
         ("13.2", lambda rows, size: make_batches(rows, size + 1), "has 3 rows"),
         ("13.2", as_wide_as_the_widest_of_all, "its own longest row"),
@@ -167,12 +172,13 @@ test_a_wrong_answer_gets_its_own_hint = wrong_answers(
         ("13.2", lambda rows, size: rows, "list of tensors"),
         ("13.2", as_published, "need not be its first"),
         ("13.2", cut_to_the_first_row, "need not be its first"),
-        ("13.2", lambda rows, size: [torch.tensor(math.nan)], "TypeError"),
+        ("13.2", lambda rows, size: [torch.tensor(4)], "TypeError"),
         ("13.3", torch_masks, "the class itself"),
         ("13.3", PytorchTransformer, "Padding after the source"),
         ("13.3", moved(zero_to_eight, after=True), "Padding after the source"),
         ("13.3", moved(zero_to_eight, training_only=False), "ask self.training"),
         ("13.3", moved(zero_to_eight, target=True), "the target stays"),
+        ("13.3", moved(lambda: 4), "All batches move by 4 columns: draw"),
         ("13.3", moved(lambda: zero_to_eight() % 8), "leaves its upper end out"),
         ("13.3", moved(lambda: zero_to_eight() + 1), "0 to 8, both included"),
     ],

@@ -97,6 +97,7 @@ ANSWERS = {
             "batch.source_ids, batch.decoder_input_ids → batch.decoder_input_ids, "
             "batch.source_ids": "takes logits (batch, vocabulary, position)",
             "logits.transpose(1, 2) → logits": "takes logits (batch, vocabulary, position)",
+            "batch.decoder_input_ids → batch.decoder_input_ids[:, 1:]": "equally many positions",
         },
     ),
     "10.2": Answers(

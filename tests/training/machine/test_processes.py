@@ -189,6 +189,7 @@ def test_a_killed_process_ends_the_run_and_the_last_checkpoint_goes_on(tmp_path,
     output, _ = process.communicate(timeout=SECONDS)
     assert process.returncode != 0
     assert "error: another of the 2 processes of this run has ended" in output
+    assert "evaluation: torchrun --nproc-per-node 2 -m transformer_edu.training --out " in output
     assert "--resume" in output
     taken = len(load_history(folder.checkpoint).steps)
     assert taken >= 5
