@@ -150,13 +150,20 @@ def test_no_network_is_said_in_one_sentence_before_anything_is_installed():
     assert "GB on disk" in result.stdout and "Collecting" not in result.stdout
 
 
-def test_an_environment_that_cannot_be_written_is_said_in_one_sentence(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(13, "Permission denied", "constraints.txt"), "constraints.txt"),
+        (OSError(errno.EACCES, "Permission denied"), "the output"),
+    ],
+)
+def test_what_cannot_be_written_is_said_in_one_sentence(monkeypatch, capsys, error, said):
     def refused(*arguments: object) -> None:
-        raise PermissionError(13, "Permission denied", "constraints.txt")
+        raise error
 
     monkeypatch.setattr(tools.install, "install", refused)
     assert tools.install.main(["lab"]) == 1
-    assert capsys.readouterr().err == "The install stopped: Permission denied, constraints.txt.\n"
+    assert capsys.readouterr().err == f"The install stopped: Permission denied, {said}.\n"
 
 
 def test_a_full_disk_forgets_no_choice_and_names_the_file(tmp_path, monkeypatch):

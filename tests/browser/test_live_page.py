@@ -383,9 +383,6 @@ def test_a_vector_of_another_sentence_takes_the_place_of_one(open_live, translat
     writes(page, greedy(translator, CAR))
 
 
-# ---- the tour, and addresses ---------------------------------------------------------------------
-
-
 def test_the_other_sentence_is_not_drawn_anew_while_it_is_typed(open_live):
     page = open_live(place(text=CAR))
     boxes(page)
@@ -400,6 +397,9 @@ def test_the_other_sentence_is_not_drawn_anew_while_it_is_typed(open_live):
     taken = page.get_by_role("group", name="Take the vector of").get_by_text("birds")
     expect(taken).to_be_visible()
     expect(field).to_have_value("Two blue birds")
+
+
+# ---- the tour, and addresses ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])

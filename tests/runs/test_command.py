@@ -612,6 +612,8 @@ def test_a_real_interrupt_leaves_a_run_that_goes_on(tmp_path):
     assert taken >= 10
     assert process.returncode == INTERRUPTED
     assert "Traceback" not in errors
+    way_on = f"python -m transformer_edu.training --out {folder.path} --resume"
+    assert errors.endswith(f"Interrupted; to go on: {way_on}\n")
     assert folder.read_history()[-1]["step"] == taken
     model = load_model(folder.checkpoint)
     assert evaluate(model, [([4, 5], [4, 5])]).loss > 0

@@ -78,9 +78,9 @@ def number_words_task(
     if train_size < len(dictionary):
         raise ValueError(f"train_size must be at least {len(dictionary)}, got {train_size}")
     drawn = _draw_numbers(sum(sizes) - len(dictionary), dictionary, seed)
-    encode = (vocabulary := Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])).encode
-    numbers = [*dictionary, *drawn]
-    pairs = [(encode(english_words(each)), encode(german_words(each))) for each in numbers]
+    vocabulary = Vocabulary([*ENGLISH_WORDS, *GERMAN_WORDS])
+    both = [(english_words(number), german_words(number)) for number in [*dictionary, *drawn]]
+    pairs = [(vocabulary.encode(english), vocabulary.encode(german)) for english, german in both]
     return _split("number words", vocabulary, pairs, sizes)
 
 

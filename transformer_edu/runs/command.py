@@ -139,8 +139,8 @@ def train_to_the_end(watcher: Watcher, state: TrainingState, checkpoint: Path | 
             score_checkpoint(watcher, state)
         if not watcher.is_patience_over():
             kept = watcher.folder.checkpoint if watcher.processes.is_first else None
-            watched = {"after_step": watcher, "checkpoint": kept, "processes": watcher.processes}
-            how = {"optimizer": state.optimizer, "resume": checkpoint, **watched}
+            how = {"optimizer": state.optimizer, "processes": watcher.processes}
+            how |= {"after_step": watcher, "checkpoint": kept, "resume": checkpoint}
             run = fit(watcher.model, state.task, state.config, **how)
     finally:
         watcher.end(run)
