@@ -27,6 +27,8 @@ class Sentence {
   showText() {
     const text = find("text"), given = this.page.place.text;
     if (wellFormed(text.value) !== given) text.value = given;
+    text.style.height = "auto";
+    text.style.height = `${text.scrollHeight + 2}px`;
   }
 
   // While it is written: the tokens so far. Those that are there already stay as they are.
@@ -58,9 +60,6 @@ class Sentence {
   show(weights) {
     const { place, at } = this.page;
     this.weights = weights;
-    const text = find("text");
-    text.style.height = "auto";
-    text.style.height = `${text.scrollHeight + 2}px`;
     [...this.german.children].forEach((chip, each) =>
       chip.setAttribute("aria-pressed", String(each === at)));
     [...this.english.children].forEach((chip, each) =>
